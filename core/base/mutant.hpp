@@ -1,0 +1,58 @@
+// Rules that can be broken on purpose. `morula-sim mutants` switches one on and must see an
+// invariant fail: a mutant that survives is a hole in the tests.
+//
+// Only the simulator's build of core defines MORULA_MUTANTS; everywhere else `mutated(...)` is the
+// constant false and the broken branch is not in the binary.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace morula {
+
+// name, rule that it breaks
+#define MORULA_MUTANT_LIST(X)                                                             \
+  X(ack_before_durable, "an answer does not wait for its log position")                   \
+  X(ack_out_of_order, "a batch is acknowledged before those below it have landed")        \
+  X(window_by_count, "the window counts PUTs in flight instead of spanning W seqs")       \
+  X(skip_fence, "a taker does not fence the log")                                         \
+  X(fence_without_second_list, "a fence counts without a second LIST")                    \
+  X(skip_seal, "a taker does not seal the manifest")                                      \
+  X(replay_one_short, "replay stops one object before the end of a closed range")         \
+  X(trim_without_cas, "trim goes by a flush whose CAS has not succeeded")                 \
+  X(trim_into_window, "trim deletes the last W landed objects")                           \
+  X(own_412_is_fence, "a 412 on an own seq counts as fenced without reading it")          \
+  X(other_412_is_success, "a 412 on an own seq counts as landed without reading it")      \
+  X(unknown_is_failure, "an unknown outcome of a swap counts as failed")                  \
+  X(serve_after_lease, "reads are answered without a look at the lease")                  \
+  X(expire_without_cas, "a taker starts without having set the member to expired")        \
+  X(dedupe_not_replayed, "replay leaves out producer rows")                               \
+  X(duplicate_before_durable, "a duplicate is answered before the original is durable")   \
+  X(old_generation_shows, "rows of an older generation are read")                         \
+  X(adopt_position_too_low, "an adopted shard's own entry starts at the acked position")  \
+  X(trim_reads_topology_first, "trim notes position and pins after reading the topology") \
+  X(lease_from_answer, "the lease counts from the answer of a renewal")                   \
+  X(lease_from_repeat, "the lease counts from the last repeat of a renewal")              \
+  X(watch_from_send, "a watch counts from when its read was sent")                        \
+  X(expired_is_renewed, "an expired member document is renewed")                          \
+  X(stop_fence_too_early, "a clean stop writes its fence before its batches have landed")
+
+enum class Mutant : uint8_t {
+  none,
+#define MORULA_MUTANT_ENUM(name, rule) name,
+  MORULA_MUTANT_LIST(MORULA_MUTANT_ENUM)
+#undef MORULA_MUTANT_ENUM
+};
+
+#ifdef MORULA_MUTANTS
+inline Mutant active_mutant = Mutant::none;  // set once, before a world starts
+inline bool mutated(Mutant mutant) {
+  return active_mutant == mutant;
+}
+#else
+constexpr bool mutated(Mutant) {
+  return false;
+}
+#endif
+
+}  // namespace morula

@@ -1,0 +1,72 @@
+// Rows: what shards are made of. Key and value are bytes; the key's order is the tree's order.
+//
+//   meta  StreamId | ~generation | kind | suffix      hot, descriptor and producer rows
+//   data  StreamId | ~generation | end offset         one append each, by the offset AFTER it
+//
+// StreamId, generation and offsets are big-endian; the generation is inverted, so that the newest
+// comes first: a seek to a StreamId finds its last creation. A data row is found by its end, so
+// that a read from any offset is one forward seek: to the first row that ends after it.
+//
+// Where two places hold a key, the row with the higher change number wins, whatever the place's age
+// (the generation is in the key).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/base/ids.hpp"
+#include "core/base/result.hpp"
+#include "core/base/units.hpp"
+
+namespace morula {
+
+enum class Tree : uint8_t { kMeta = 0, kData = 1 };
+std::string_view to_string(Tree tree);
+
+/// Kinds of meta rows, in key order.
+enum class RowKind : uint8_t {
+  kHot = 0,  // tail, flags, expiry, ...; always present while the stream exists or is deleted
+  kDescriptor = 1,  // what an append doesn't need
+  kProducer = 2,    // suffix: the producer's id
+};
+
+/// A place in a stream: how many messages and how many bytes lie before it.
+struct Offset {
+  uint64_t messages = 0;
+  uint64_t bytes = 0;
+  friend auto operator<=>(const Offset&, const Offset&) = default;
+};
+
+struct Row {
+  Tree tree = Tree::kMeta;
+  std::string key;
+  ChangeNumber change;
+  bool deleted = false;  // a tombstone; its value may still say something
+  std::string value;
+};
+
+namespace row_key {
+
+std::string meta(StreamId id, Generation generation, RowKind kind, std::string_view suffix = {});
+std::string data(StreamId id, Generation generation, Offset end);
+/// Every key of the stream has this prefix.
+std::string stream(StreamId id);
+/// Every key of this creation has this prefix.
+std::string generation(StreamId id, Generation generation);
+
+struct Parts {
+  StreamId id;
+  Generation generation;
+  RowKind kind = RowKind::kHot;  // of a meta key
+  std::string_view suffix;       // of a meta key
+  Offset end;                    // of a data key
+};
+/// kCorrupt when `key` is no key of that tree.
+Result<Parts> parse(Tree tree, std::string_view key);
+/// The first 16 bytes; the caller knows that it is a key.
+StreamId stream_id(std::string_view key);
+
+}  // namespace row_key
+
+}  // namespace morula

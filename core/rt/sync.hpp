@@ -1,0 +1,152 @@
+// What fibers wait for each other with. All of one thread: none of it is atomic.
+// Every wait is a suspension point and throws Cancelled; a cancelled waiter has taken nothing.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "core/base/check.hpp"
+#include "core/rt/fiber.hpp"
+
+namespace morula {
+
+/// Mutual exclusion between fibers, in order of arrival. Usable with std::unique_lock's interface
+/// through `lock`/`unlock`; unlocking never suspends.
+class Mutex {
+ public:
+  void lock() {
+    while (locked_) waiters_.wait();
+    locked_ = true;
+  }
+  bool try_lock() { return locked_ ? false : (locked_ = true); }
+  void unlock() {
+    MORULA_CHECK(locked_);
+    locked_ = false;
+    waiters_.wake_one();
+  }
+  bool locked() const { return locked_; }
+
+ private:
+  bool locked_ = false;
+  WaitList waiters_;
+};
+
+/// A counted resource.
+class Semaphore {
+ public:
+  explicit Semaphore(size_t count) : count_(count) {}
+  void acquire() {
+    while (count_ == 0) waiters_.wait();
+    --count_;
+  }
+  void release() {
+    ++count_;
+    waiters_.wake_one();
+  }
+  size_t available() const { return count_; }
+
+ private:
+  size_t count_;
+  WaitList waiters_;
+};
+
+/// A gate that opens once and stays open.
+class Event {
+ public:
+  void set() {
+    set_ = true;
+    waiters_.wake_all();
+  }
+  bool is_set() const { return set_; }
+  void wait() {
+    while (!set_) waiters_.wait();
+  }
+  /// True when set, false when `deadline` came first.
+  bool wait_until(Clock& clock, Time deadline) {
+    while (!set_) {
+      if (!waiters_.wait_until(clock, deadline)) return set_;
+    }
+    return true;
+  }
+
+ private:
+  bool set_ = false;
+  WaitList waiters_;
+};
+
+/// A bounded queue between fibers. After `close`, receivers drain it and then get nullopt.
+template <class T>
+class Channel {
+ public:
+  explicit Channel(size_t capacity) : capacity_(capacity) {}
+  /// Suspends while full. False (and `value` is dropped) once closed.
+  bool send(T value) {
+    while (!closed_ && queue_.size() >= capacity_) senders_.wait();
+    if (closed_) return false;
+    queue_.push_back(std::move(value));
+    receivers_.wake_one();
+    return true;
+  }
+  /// Suspends while empty and open.
+  std::optional<T> receive() {
+    while (queue_.empty() && !closed_) receivers_.wait();
+    if (queue_.empty()) return std::nullopt;
+    std::optional<T> value(std::move(queue_.front()));
+    queue_.pop_front();
+    senders_.wake_one();
+    return value;
+  }
+  void close() {
+    closed_ = true;
+    senders_.wake_all();
+    receivers_.wake_all();
+  }
+  size_t size() const { return queue_.size(); }
+
+ private:
+  size_t capacity_;
+  bool closed_ = false;
+  std::deque<T> queue_;
+  WaitList senders_;
+  WaitList receivers_;
+};
+
+/// One answer that somebody outside fibers will give (a store's callback, a timer), and the fiber
+/// that waits for it. Both hold the shared state: when the fiber is cancelled, the late answer goes
+/// nowhere. `complete` is called on the scheduler's thread.
+template <class T>
+class Completion {
+ public:
+  Completion() : state_(std::make_shared<State>()) {}
+
+  /// The first call counts, later ones are ignored.
+  void complete(T value) const {
+    if (state_->value) return;
+    state_->value.emplace(std::move(value));
+    state_->waiter.wake_all();
+  }
+  bool completed() const { return state_->value.has_value(); }
+  /// Suspends until completed. One waiter.
+  T wait() const {
+    while (!state_->value) state_->waiter.wait();
+    return std::move(*state_->value);
+  }
+  /// nullopt when `deadline` came first.
+  std::optional<T> wait_until(Clock& clock, Time deadline) const {
+    while (!state_->value) {
+      if (!state_->waiter.wait_until(clock, deadline) && !state_->value) return std::nullopt;
+    }
+    return std::move(*state_->value);
+  }
+
+ private:
+  struct State {
+    std::optional<T> value;
+    WaitList waiter;
+  };
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace morula

@@ -1,0 +1,50 @@
+// What stream semantics need of the shard that holds a stream: find rows, change rows, and know
+// when an answer may be given.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "core/base/result.hpp"
+#include "core/lsm/row.hpp"
+#include "core/rt/trace.hpp"
+
+namespace morula {
+
+class ShardRows {
+ public:
+  virtual ~ShardRows() = default;
+
+  /// The hot row of the stream's newest generation, a tombstone included; nullopt when there is
+  /// none. May suspend for store reads. kUnavailable, kCorrupt.
+  virtual Result<std::optional<Row>> find_hot(StreamId id) = 0;
+  /// The row of exactly this meta key. May suspend.
+  virtual Result<std::optional<Row>> find(std::string_view meta_key) = 0;
+  /// Data rows of one generation in order, from the first that ends after `from` to the last that
+  /// ends at or before `to`; stops after the row with which the values' bytes reach `bytes_max`
+  /// (at least one row, if there is one). May suspend.
+  virtual Result<std::vector<Row>> scan_data(StreamId id, Generation generation, Offset from,
+                                             Offset to, uint64_t bytes_max) = 0;
+
+  /// Makes the rows visible to the finds above and puts them, as one record, into the log's open
+  /// batch. All are of the stream `id`. Never suspends. Returns the log position that holds them.
+  virtual LogSeq apply(StreamId id, std::vector<Row> rows) = 0;
+
+  /// Suspends while the log or the memtables are over their bounds: call before validating an
+  /// append. kBusy, kFenced.
+  virtual Result<> wait_for_room() = 0;
+
+  enum class Wrote : uint8_t { kNo, kYes };
+  /// Every answer that was computed from this shard passes here, refusals and duplicates included.
+  /// Suspends until `reflects` (the position of the last change that the answer shows; nullopt: it
+  /// shows only what was durable when the shard began to serve) is acknowledged. An answer that
+  /// wrote nothing also needs the lease. kFenced, kLeaseLost, kMoved: no such answer may be given.
+  virtual Result<> confirm(std::optional<LogSeq> reflects, Wrote wrote) = 0;
+
+  /// max(the shard's mark, `last`) + 1: what the next creation of a stream draws.
+  virtual Generation next_generation(std::optional<Generation> last) const = 0;
+  /// max(wall clock, the highest wall time that log and manifest have recorded).
+  virtual WallTime wall() const = 0;
+};
+
+}  // namespace morula
