@@ -46,6 +46,18 @@ struct Row {
   std::string value;
 };
 
+/// A row where it lies; who hands it out says how long it stays valid.
+struct RowView {
+  std::string_view key;
+  ChangeNumber change;
+  bool deleted = false;
+  std::string_view value;
+
+  Row copy(Tree tree) const {
+    return {tree, std::string(key), change, deleted, std::string(value)};
+  }
+};
+
 namespace row_key {
 
 std::string meta(StreamId id, Generation generation, RowKind kind, std::string_view suffix = {});

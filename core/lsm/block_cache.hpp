@@ -1,0 +1,85 @@
+// Blocks of tables in memory, within a bound: rows, indexes and filters alike.
+//
+// Eviction is S3-FIFO (Yang et al., "FIFO queues are all you need for cache eviction", SOSP 2023):
+// a new block enters a small queue and passes to the main one only if it is asked for again, so
+// that a scan goes through without driving out what is in use. A block that has just fallen out of
+// the small queue and comes back enters the main one at once.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+
+#include "core/base/bytes.hpp"
+#include "core/base/result.hpp"
+#include "core/rt/sync.hpp"
+
+namespace morula {
+
+/// Names a block: the table by the number that `BlockCache::next_table` gave it, and the offset in
+/// the table's object.
+struct BlockKey {
+  uint64_t table = 0;
+  uint64_t offset = 0;
+  friend auto operator<=>(const BlockKey&, const BlockKey&) = default;
+};
+
+class BlockCache {
+ public:
+  /// A capacity of 0 keeps nothing; loads are still shared.
+  explicit BlockCache(uint64_t capacity_bytes);
+  ~BlockCache();
+  BlockCache(const BlockCache&) = delete;
+  BlockCache& operator=(const BlockCache&) = delete;
+
+  uint64_t next_table() { return ++tables_; }
+
+  using Load = std::function<Result<Blob>()>;
+  /// The block, from memory or from `load`, which may suspend and is called at most once at a time
+  /// for a key: others who ask meanwhile wait and share its result, errors included. When the
+  /// loading fiber is cancelled, one of the waiting ones loads. The blob outlives its eviction.
+  Result<Blob> get(BlockKey key, const Load& load);
+
+  /// Null when it isn't in memory. Never suspends. Counts as a use.
+  Blob find(BlockKey key);
+  /// Keeps a block that came along with another.
+  void put(BlockKey key, Blob block);
+
+  /// Charged for blocks that are kept now: their bytes and a fixed overhead each.
+  uint64_t bytes() const { return bytes_; }
+  uint64_t capacity_bytes() const { return capacity_; }
+
+  struct Counters {
+    uint64_t hits = 0;
+    uint64_t loads = 0;
+    uint64_t shared_loads = 0;  // waited for another's load
+    uint64_t evictions = 0;
+  };
+  const Counters& counters() const { return counters_; }
+
+ private:
+  struct Entry;
+  struct Flight;
+  using Queue = std::list<BlockKey>;  // oldest first
+
+  void evict();
+  void evict_from_small();
+  void evict_from_main();
+  void remember_ghost(BlockKey key);
+
+  uint64_t capacity_;
+  uint64_t bytes_ = 0;
+  uint64_t small_bytes_ = 0;
+  uint64_t tables_ = 0;
+  std::map<BlockKey, Entry> entries_;
+  Queue small_;
+  Queue main_;
+  Queue ghosts_;  // keys that left the small queue unused
+  std::map<BlockKey, Queue::iterator> ghost_places_;
+  std::map<BlockKey, std::shared_ptr<Flight>> flights_;
+  Counters counters_;
+};
+
+}  // namespace morula

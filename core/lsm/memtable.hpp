@@ -1,0 +1,78 @@
+// The newest rows of a shard, in memory, until they are flushed into tables.
+//
+// One skip list per tree over one arena: a row costs its bytes and about 50 more, and all of it is
+// freed at once. The towers' heights come from a counter, so equal puts build equal memtables.
+//
+// A memtable that nobody puts into any more ("frozen") is immutable: it is shared as
+// `std::shared_ptr<const Memtable>` and may be read by another thread (Compute).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "core/lsm/arena.hpp"
+#include "core/lsm/row.hpp"
+
+namespace morula {
+
+class Memtable {
+  struct Node;
+
+ public:
+  Memtable() = default;
+  Memtable(const Memtable&) = delete;
+  Memtable& operator=(const Memtable&) = delete;
+
+  /// Keeps the row unless its key is already here with the same or a higher change number (a
+  /// replay). True when the row was kept. Never suspends.
+  bool put(Tree tree, const RowView& row);
+  bool put(const Row& row) { return put(row.tree, {row.key, row.change, row.deleted, row.value}); }
+
+  /// The row of exactly this key, a tombstone included. The view is valid until the next put.
+  std::optional<RowView> find(Tree tree, std::string_view key) const;
+
+  /// Walks one tree in key order. Valid as long as the memtable lives; `row` is valid until the
+  /// next put.
+  class Cursor {
+   public:
+    bool valid() const { return node_ != nullptr; }
+    RowView row() const;
+    void next();
+
+   private:
+    friend class Memtable;
+    explicit Cursor(const Node* node) : node_(node) {}
+    const Node* node_;
+  };
+  Cursor begin(Tree tree) const { return lower_bound(tree, {}); }
+  /// At the first row whose key is `key` or greater.
+  Cursor lower_bound(Tree tree, std::string_view key) const;
+
+  /// Memory that the rows occupy, with all overhead; 0 before the first put.
+  uint64_t bytes() const { return arena_.bytes(); }
+  uint64_t rows(Tree tree) const { return list(tree).rows; }
+  bool empty() const { return lists_[0].rows + lists_[1].rows == 0; }
+
+ private:
+  static constexpr int kHeightMax = 12;  // at a quarter per level: good for 16 million rows
+  struct List {
+    std::array<Node*, kHeightMax> first{};
+    uint64_t rows = 0;
+  };
+  /// For each level the link that a node with this key has or would have.
+  using Path = std::array<Node**, kHeightMax>;
+
+  const List& list(Tree tree) const { return lists_[static_cast<size_t>(tree)]; }
+  static Node* seek(const List& list, std::string_view key, Path* path);
+  void set_value(Node& node, const RowView& row);
+  int draw_height();
+
+  Arena arena_;
+  std::array<List, 2> lists_;  // by Tree
+  uint64_t towers_ = 0;
+};
+
+}  // namespace morula

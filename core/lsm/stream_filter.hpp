@@ -1,0 +1,30 @@
+// Tells for most streams that a table has no row of theirs: a Bloom filter over StreamIds, 10 bits
+// and 7 probes each (0.9 % false positives).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/ids.hpp"
+
+namespace morula {
+
+class StreamFilterBuilder {
+ public:
+  /// Repeats of the last id are free.
+  void add(StreamId id);
+  uint64_t streams() const { return hashes_.size(); }
+  /// The filter's block.
+  std::string finish();
+
+ private:
+  StreamId last_;
+  std::vector<uint64_t> hashes_;
+};
+
+/// `block` is a filter block with a right checksum. False: certainly no row of this stream.
+bool stream_filter_may_contain(std::string_view block, StreamId id);
+
+}  // namespace morula

@@ -1,0 +1,46 @@
+// Where things are in a table's object, and what its last bytes say. Format: core/lsm/FORMAT.md.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/base/result.hpp"
+#include "core/lsm/row.hpp"
+
+namespace morula {
+
+/// A block's place and its checksum. Each handle lies in a block or footer that has a checksum of
+/// its own, so that a block of another place or another table is found out, too.
+struct BlockHandle {
+  uint64_t offset = 0;
+  uint64_t length = 0;
+  uint64_t checksum = 0;
+
+  std::string encode() const;
+  static Result<BlockHandle> decode(std::string_view bytes);
+  friend bool operator==(const BlockHandle&, const BlockHandle&) = default;
+};
+
+/// The end of every table.
+struct TableFooter {
+  static constexpr uint32_t kFormat = 1;
+  static constexpr size_t kBytes = 128;  // fixed, so that it is found from the end
+
+  Tree tree = Tree::kMeta;
+  uint8_t index_levels = 1;  // 1: `index` names the row blocks
+  BlockHandle filter;
+  BlockHandle index;  // begins where the filter ends
+  uint64_t rows = 0;
+  uint64_t tombstones = 0;  // of `rows`
+  uint64_t streams = 0;
+
+  std::string encode() const;
+  /// kCorrupt, saying what is wrong, unless `bytes` is the footer of a table of `object_bytes`.
+  static Result<TableFooter> decode(std::string_view bytes, uint64_t object_bytes);
+};
+
+/// The start of every table: magic and format, for people and tools; readers begin at the end.
+std::string table_header(Tree tree);
+
+}  // namespace morula

@@ -1,0 +1,62 @@
+// One tree of a shard as its readers see it: memtables and tables merged, the newest row of each
+// key.
+//
+// "Newest" is the highest (generation, change number), never the age of the file that holds it. A
+// row of a table outside that table's clip does not exist. Tables are asked only where their filter
+// says that they may hold the stream. The memtables' rows are those of the moment of the call.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "core/base/prefix.hpp"
+#include "core/base/result.hpp"
+#include "core/lsm/memtable.hpp"
+#include "core/lsm/row.hpp"
+#include "core/lsm/table.hpp"
+
+namespace morula {
+
+/// A table, and the part of the hash space that it counts for.
+struct ClippedTable {
+  std::shared_ptr<const Table> table;
+  Prefix clip;
+};
+
+/// What to read from. A reader works on the copy that it was given: a flush that replaces memtables
+/// by a table meanwhile doesn't disturb it.
+struct TreeSources {
+  std::vector<std::shared_ptr<const Memtable>> memtables;  // the active one and the frozen ones
+  std::vector<ClippedTable> tables;                        // of the tree
+};
+
+/// All methods may suspend for store reads and may be called by many fibers at once. Errors: those
+/// of Table.
+class TreeReader {
+ public:
+  TreeReader(Tree tree, TreeSources sources) : tree_(tree), sources_(std::move(sources)) {}
+
+  /// Of the meta tree: the hot row of the stream's newest generation, a tombstone included; nullopt
+  /// when it has none.
+  Result<std::optional<Row>> find_hot(StreamId id) const;
+  /// The newest row of exactly this key, a tombstone included.
+  Result<std::optional<Row>> find(std::string_view key) const;
+  /// Of the data tree: rows of one generation in order, from the first that ends after `from` to
+  /// the last that ends at or before `to`; stops after the row with which the values' bytes reach
+  /// `bytes_max` (at least one row, if there is one). Deleted ones are left out.
+  Result<std::vector<Row>> scan_data(StreamId id, Generation generation, Offset from, Offset to,
+                                     uint64_t bytes_max) const;
+
+  const TreeSources& sources() const { return sources_; }
+
+ private:
+  /// The tables that may hold rows of the stream.
+  Result<std::vector<std::shared_ptr<const Table>>> tables_of(StreamId id) const;
+
+  Tree tree_;
+  TreeSources sources_;
+};
+
+}  // namespace morula
