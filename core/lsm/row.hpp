@@ -29,6 +29,7 @@ enum class RowKind : uint8_t {
   kHot = 0,  // tail, flags, expiry, ...; always present while the stream exists or is deleted
   kDescriptor = 1,  // what an append doesn't need
   kProducer = 2,    // suffix: the producer's id
+  kSequence = 3,    // the last `Stream-Seq`
 };
 
 /// A place in a stream: how many messages and how many bytes lie before it.

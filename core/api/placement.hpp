@@ -1,0 +1,42 @@
+// Who serves a stream, as this instance knows it: what the API asks of the cell.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <variant>
+
+#include "core/base/ids.hpp"
+#include "core/base/units.hpp"
+
+namespace morula {
+
+class Streams;
+
+/// This instance serves it.
+struct ServedHere {
+  std::shared_ptr<Streams> streams;  // keeps what it needs alive while a request holds it
+};
+/// Another instance serves it.
+struct ServedElsewhere {
+  std::string address;  // "http://host:port", never this instance's own
+};
+/// Nobody that is known now, such as during a takeover.
+struct ServedUnknown {};
+
+using Place = std::variant<ServedHere, ServedElsewhere, ServedUnknown>;
+
+class Placement {
+ public:
+  virtual ~Placement() = default;
+
+  /// What is known now; may be stale. Never suspends.
+  virtual Place locate(StreamId id) = 0;
+  /// An answer has shown that what `locate` said may be stale: looks again (many callers share one
+  /// look). Returns when it has, whether or not it learned anything, and by `deadline`. Suspends;
+  /// throws Cancelled.
+  virtual void refresh(Time deadline) = 0;
+  /// True while every shard has a known owner that serves, here or elsewhere: `/readyz`.
+  virtual bool ready() const = 0;
+};
+
+}  // namespace morula

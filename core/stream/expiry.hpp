@@ -1,0 +1,32 @@
+// How long a stream lives, as its creator said it: `Stream-TTL` or `Stream-Expires-At`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/result.hpp"
+#include "core/base/units.hpp"
+
+namespace morula {
+
+struct Expiry {
+  enum class Kind : uint8_t { kNone = 0, kTtl = 1, kAt = 2 } kind = Kind::kNone;
+  uint64_t ttl_seconds = 0;  // with kTtl
+  WallTime at;               // with kAt
+  std::string text;          // with kAt: as it was given
+
+  static Expiry none() { return {}; }
+  /// `Stream-TTL`: decimal digits without sign or leading zeros, at most 2^53-1. kInvalid.
+  static Result<Expiry> parse_ttl(std::string_view text);
+  /// `Stream-Expires-At`: an RFC 3339 time. Fractions of a millisecond are cut. kInvalid.
+  static Result<Expiry> parse_at(std::string_view text);
+
+  /// From when on the stream is gone; nullopt: never. Times beyond what a WallTime holds are cut.
+  std::optional<WallTime> deadline(WallTime created) const;
+  /// The same wish: equal seconds, or the same instant however it is written.
+  bool same_as(const Expiry& other) const;
+};
+
+}  // namespace morula

@@ -1,0 +1,18 @@
+// Offsets as clients see them: 16 digits of messages, '_', 16 digits of bytes. Sortable as text,
+// never "-1" or "now".
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/base/result.hpp"
+#include "core/lsm/row.hpp"
+
+namespace morula {
+
+std::string offset_text(Offset offset);
+
+/// Exactly the form above; kInvalid, saying what is allowed, for anything else.
+Result<Offset> parse_offset(std::string_view text);
+
+}  // namespace morula

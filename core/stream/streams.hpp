@@ -1,0 +1,175 @@
+// Durable Streams semantics over the rows of one shard: create, append, read, head, remove. No HTTP
+// in here.
+//
+// Problem: many fibers work on many streams of a shard; what each is told must be true for good.
+// Two rules make it so.
+// - Validation and change of one stream happen under its mutex, and a change is applied without
+//   suspending. The mutex is released before the change is durable, so that the appends of many
+//   clients to one stream share a batch of the log.
+// - Every answer, refusals and duplicates included, is computed from the stream's state at one
+//   moment, and passes `ShardRows::confirm` with the log position of that state's last change.
+//
+// A write that was applied but not confirmed ends as `OutcomeUnknown`: it may be durable, or become
+// so. Everything else that keeps an answer from being given is `Unserved`: nothing was written.
+//
+// States of streams are cached, the least recently used go first; one that is in use, or whose last
+// change is not yet acknowledged, stays (an answer must know its position).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/base/ids.hpp"
+#include "core/base/result.hpp"
+#include "core/lsm/row.hpp"
+#include "core/rt/env.hpp"
+#include "core/shard/shard_rows.hpp"
+#include "core/stream/expiry.hpp"
+#include "core/stream/limits.hpp"
+
+namespace morula {
+
+/// Views in requests must stay valid until the call returns.
+struct CreateRequest {
+  StreamHash stream;
+  std::string_view tenant;
+  std::string_view path;  // decoded
+  std::string content_type;
+  Expiry expiry;
+  std::string_view body;  // first content; may be empty
+};
+
+/// One append of an idempotent producer; epoch and seq are at most 2^53-1.
+struct ProducerClaim {
+  std::string id;  // not empty
+  uint64_t epoch = 0;
+  uint64_t seq = 0;
+};
+
+struct AppendRequest {
+  StreamHash stream;
+  std::string content_type;
+  std::string_view body;
+  std::optional<ProducerClaim> producer;
+  std::optional<std::string> sequence;    // `Stream-Seq`: must grow bytewise; scope: the stream
+  std::optional<Offset> expected_offset;  // append only if this is the tail
+};
+
+struct ReadRequest {
+  StreamHash stream;
+  enum class From : uint8_t { kStart, kOffset, kTail } from = From::kStart;
+  Offset offset;  // with kOffset
+};
+
+/// What a stream is, at the moment that its answer shows.
+struct StreamInfo {
+  StreamId id;
+  Generation generation;
+  Offset tail;
+  std::string content_type;  // as it was given at creation
+  bool json = false;
+  Expiry expiry;
+  std::optional<uint64_t> remaining_ms;  // until it expires
+};
+
+/// Why a request was turned down. Each is certain and has changed nothing.
+enum class Refusal : uint8_t {
+  kAbsent,               // no such stream: never created, deleted, or past its deadline
+  kExists,               // create: it exists with another content type or expiry
+  kContentTypeMismatch,  // append: not the stream's content type
+  kInvalidContentType,   // no content type at all, or not one
+  kInvalidJson,          // the body is not JSON, or an append of no messages
+  kEmptyAppend,          // the body is empty
+  kTooLarge,             // the body is over `append_bytes_max`
+  kStaleEpoch,           // the producer's epoch is below `Refused::producer_epoch`
+  kEpochNotAtZero,       // a new epoch must start at seq 0
+  kSequenceGap,          // the producer's seq is above `Refused::expected_seq`
+  kSequenceRegression,   // `Stream-Seq` is not above the last one
+  kOffsetMismatch,       // the tail (`Refused::tail`) is not the expected offset
+  kInvalidOffset,        // read: beyond the tail, or not between two messages
+  kCollision,            // another path has this StreamId
+};
+
+struct Refused {
+  Refusal why;
+  std::string message;  // for a person: what was wrong, and what is allowed
+  std::optional<Offset> tail;
+  uint64_t producer_epoch = 0;  // with kStaleEpoch: the current one
+  uint64_t expected_seq = 0;    // with kSequenceGap
+};
+
+/// No answer can be given here and now; nothing was written. kFenced, kLeaseLost, kMoved: somebody
+/// else serves the stream, or soon will. kBusy: a bound. Others: the store; kCorrupt: damage.
+struct Unserved {
+  Error error;
+};
+
+/// The change was applied but not confirmed: it may be durable, or become so.
+struct OutcomeUnknown {
+  Error error;
+};
+
+struct Created {
+  StreamInfo info;
+  bool existed = false;  // with the same configuration: nothing was changed
+};
+
+struct Appended {
+  Offset tail;             // after this append; of a duplicate: after the producer's last append
+  bool duplicate = false;  // nothing was changed
+  uint64_t producer_epoch = 0;
+  uint64_t producer_seq = 0;  // the highest accepted of this producer and epoch
+};
+
+struct ReadAnswer {
+  StreamInfo info;
+  Offset start;
+  Offset end;
+  bool up_to_date = false;  // `end` was the tail
+  std::string body;         // of a JSON stream one array
+};
+
+struct Removed {};
+
+using CreateOutcome = std::variant<Created, Refused, Unserved, OutcomeUnknown>;
+using AppendOutcome = std::variant<Appended, Refused, Unserved, OutcomeUnknown>;
+using ReadOutcome = std::variant<ReadAnswer, Refused, Unserved>;
+using HeadOutcome = std::variant<StreamInfo, Refused, Unserved>;
+using RemoveOutcome = std::variant<Removed, Refused, Unserved, OutcomeUnknown>;
+
+class Streams {
+ public:
+  /// Nobody else applies rows to `rows`. `env`'s parts and `rows` outlive it and every call of it.
+  Streams(const Env& env, ShardRows& rows, const StreamLimits& limits);
+  ~Streams();
+  Streams(const Streams&) = delete;
+  Streams& operator=(const Streams&) = delete;
+
+  // All suspend, and throw Cancelled. A write that is cancelled may have been applied.
+
+  /// A stream that exists with the same media type and expiry is answered as `existed`; its body
+  /// stays as it is.
+  CreateOutcome create(const CreateRequest& request);
+  /// Checks in this order: the stream, its content type, the body, the producer (a duplicate ends
+  /// here), `sequence`, `expected_offset`.
+  AppendOutcome append(const AppendRequest& request);
+  /// From `offset` at least one append, if there is one, and no more once `read_bytes_max` is
+  /// reached.
+  ReadOutcome read(const ReadRequest& request);
+  HeadOutcome head(const StreamHash& stream);
+  RemoveOutcome remove(const StreamHash& stream);
+
+  /// States in the cache now.
+  size_t cached() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace morula
