@@ -33,6 +33,22 @@ class Mutex {
   WaitList waiters_;
 };
 
+/// Holds a mutex until the end of the block, or until `unlock`.
+class MutexLock {
+ public:
+  explicit MutexLock(Mutex& mutex) : mutex_(&mutex) { mutex.lock(); }
+  ~MutexLock() { unlock(); }
+  MutexLock(const MutexLock&) = delete;
+  MutexLock& operator=(const MutexLock&) = delete;
+  /// Does nothing when it was called before. Never suspends.
+  void unlock() {
+    if (mutex_ != nullptr) std::exchange(mutex_, nullptr)->unlock();
+  }
+
+ private:
+  Mutex* mutex_;
+};
+
 /// A counted resource.
 class Semaphore {
  public:
