@@ -1,0 +1,153 @@
+#include "core/fleet/lease.hpp"
+
+#include <algorithm>
+
+#include "core/base/mutant.hpp"
+#include "core/fleet/watch.hpp"
+#include "core/rt/clock.hpp"
+#include "core/rt/network.hpp"
+#include "core/rt/random.hpp"
+#include "core/rt/trace.hpp"
+#include "core/store/keys.hpp"
+
+namespace morula {
+
+Lease::Lease(const Env& env, const LeaseConfig& config, const RetryConfig& retry,
+             IncarnationId self)
+    : env_(env),
+      config_(config),
+      retry_(retry),
+      self_(std::move(self)),
+      key_(keys::member(self_.name)) {
+  member_.incarnation = self_;
+  member_.lease = config_.lease;
+  member_.address = env_.network.address();
+  member_.process = env_.platform.self();
+}
+
+Member Lease::next_content(MemberState state, LogSeq acknowledged) const {
+  Member next = member_;
+  next.version = member_.version + 1;
+  next.state = state;
+  next.acknowledged = acknowledged;
+  next.writer = self_;
+  next.nonce = Ulid::draw(env_.clock.wall(), env_.random);
+  return next;
+}
+
+Result<ConditionalOutcome> Lease::swap(const Member& next) {
+  return swap_object(env_, key_, make_blob(encode_member(next)), etag_, Purpose::kHeartbeat,
+                     retry_);
+}
+
+Result<> Lease::join() {
+  while (true) {
+    auto found = get_object(env_, key_, Purpose::kHeartbeat, retry_);
+    MORULA_TRY(found);
+    Member next = next_content(MemberState::kLive, LogSeq(0));
+    const Time sent = env_.clock.now();
+    Result<ConditionalOutcome> outcome;
+    if (!*found) {
+      outcome = create_object(env_, key_, make_blob(encode_member(next)), Purpose::kHeartbeat,
+                              retry_);
+    } else {
+      auto current = decode_member(*(*found)->body);
+      if (!current) {
+        return fail(ErrorCode::kCorrupt, key_ + ": " + current.error().message);
+      }
+      if (current->state == MemberState::kLive) {
+        MORULA_TRY(take_over_name(**found));
+        continue;
+      }
+      next.version = current->version + 1;
+      etag_ = (*found)->etag;
+      outcome = swap(next);
+    }
+    MORULA_TRY(outcome);
+    if (outcome->landed) {
+      member_ = next;
+      etag_ = outcome->etag;
+      until_ = sent + usable(next.lease);
+      env_.trace.step({Step::kRenewLease, self_.text(), {}, 0, next.version.value});
+      return {};
+    }
+    env_.clock.sleep(retry_.backoff_min);
+  }
+}
+
+// The name's document is live in another incarnation's hands: most often this instance's own earlier
+// run. It must be expired by the rules before its name and shards may be had.
+Result<> Lease::take_over_name(const StoredObject& found) {
+  auto holder = decode_member(*found.body);
+  MORULA_TRY(holder);
+  MemberWatch watch(env_, config_, retry_, self_, self_.name);
+  while (true) {
+    auto state = watch.look();
+    MORULA_TRY(state);
+    if (*state != MemberWatch::Seen::kLive) return {};
+    // One renewal that a dead process had sent may still land; a second one shows that it lives.
+    if (watch.member()->version > holder->version + 1) {
+      return fail(ErrorCode::kInvalid,
+                  "another instance named \"" + self_.name + "\" is alive at " +
+                      watch.member()->address + "; give each instance of a cell its own name");
+    }
+    env_.clock.sleep(std::min(config_.watch_interval, watch.remaining()));
+  }
+}
+
+// Step RenewLease
+Result<bool> Lease::renew(bool alone, LogSeq acknowledged) {
+  if (lost_.is_set()) return false;
+  while (true) {
+    Member next = next_content(MemberState::kLive, acknowledged);
+    next.lease = alone ? config_.lease_alone : config_.lease;
+    const Time sent = env_.clock.now();
+    // It may land now and its answer never come: from here on the shorter of both lengths counts.
+    if (next.lease < member_.lease) until_ = std::min(until_, sent + usable(next.lease));
+    auto outcome = swap(next);
+    MORULA_TRY(outcome);
+    if (outcome->landed) {
+      Time from = sent;
+      if (mutated(Mutant::lease_from_answer)) from = env_.clock.now();
+      if (mutated(Mutant::lease_from_repeat)) from = outcome->last_sent;
+      member_ = next;
+      etag_ = outcome->etag;
+      until_ = from + usable(next.lease);
+      env_.trace.step({Step::kRenewLease, self_.text(), {}, 0, next.version.value});
+      return true;
+    }
+    if (outcome->body == nullptr) {
+      LoseLease(Version(0));
+      return false;
+    }
+    auto current = decode_member(*outcome->body);
+    if (!current) return fail(ErrorCode::kCorrupt, key_ + ": " + current.error().message);
+    const bool own = current->incarnation == self_;
+    if (own && mutated(Mutant::expired_is_renewed)) current->state = MemberState::kLive;
+    if (!own || current->state != MemberState::kLive) {
+      LoseLease(current->version);
+      return false;
+    }
+    // An earlier renewal of ours, whose waiter was cancelled, has landed after all: go on from it.
+    member_ = *current;
+    etag_ = outcome->etag;
+  }
+}
+
+// Step LoseLease
+void Lease::LoseLease(Version found) {
+  until_ = Time{};
+  env_.trace.step({Step::kLoseLease, self_.text(), {}, 0, found.value});
+  lost_.set();
+}
+
+Result<> Lease::write_stopped(LogSeq acknowledged) {
+  until_ = Time{};
+  auto outcome = swap(next_content(MemberState::kStopped, acknowledged));
+  MORULA_TRY(outcome);
+  return {};
+}
+
+bool Lease::holds() const { return !lost_.is_set() && env_.clock.now() < until_; }
+
+}  // namespace morula

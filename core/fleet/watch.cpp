@@ -1,0 +1,74 @@
+#include "core/fleet/watch.hpp"
+
+#include "core/base/mutant.hpp"
+#include "core/rt/clock.hpp"
+#include "core/rt/random.hpp"
+#include "core/rt/trace.hpp"
+#include "core/store/keys.hpp"
+
+namespace morula {
+
+MemberWatch::MemberWatch(const Env& env, const LeaseConfig& config, const RetryConfig& retry,
+                         IncarnationId self, std::string name)
+    : env_(env),
+      config_(config),
+      retry_(retry),
+      self_(std::move(self)),
+      key_(keys::member(name)) {}
+
+Duration MemberWatch::remaining() const {
+  if (!member_) return Duration{};
+  const Time over =
+      first_seen_ + member_->lease + lease_margin(member_->lease, config_.margin_permille);
+  return std::max(Duration{}, over - env_.clock.now());
+}
+
+Result<MemberWatch::Seen> MemberWatch::look() {
+  const Time sent = env_.clock.now();
+  auto found = get_object(env_, key_, Purpose::kHeartbeat, retry_);
+  MORULA_TRY(found);
+  if (!*found) {
+    member_.reset();
+    return Seen::kAbsent;
+  }
+  auto current = decode_member(*(*found)->body);
+  if (!current) return fail(ErrorCode::kCorrupt, key_ + ": " + current.error().message);
+  if (!member_ || member_->version != current->version || etag_ != (*found)->etag) {
+    first_seen_ = mutated(Mutant::watch_from_send) ? sent : env_.clock.now();
+    etag_ = (*found)->etag;
+  }
+  member_ = std::move(*current);
+  if (member_->state != MemberState::kLive) return Seen::kOver;
+
+  const bool gone = env_.platform.provably_gone(member_->process);
+  if (!gone && remaining() > Duration{}) return Seen::kLive;
+  if (mutated(Mutant::expire_without_cas)) return Seen::kOver;
+  auto expired = Expire();
+  MORULA_TRY(expired);
+  return *expired ? Seen::kOver : Seen::kLive;
+}
+
+// Step Expire
+Result<bool> MemberWatch::Expire() {
+  Member next = *member_;
+  next.version = member_->version + 1;
+  next.state = MemberState::kExpired;
+  next.writer = self_;
+  next.nonce = Ulid::draw(env_.clock.wall(), env_.random);
+  auto outcome = swap_object(env_, key_, make_blob(encode_member(next)), etag_,
+                             Purpose::kHeartbeat, retry_);
+  MORULA_TRY(outcome);
+  if (!outcome->landed) {  // renewed, or somebody else was first: the next look tells
+    etag_.clear();
+    return false;
+  }
+  member_ = std::move(next);
+  etag_ = outcome->etag;
+  env_.trace.step({Step::kExpire, self_.text(), member_->incarnation.text(), 0,
+                   member_->version.value});
+  env_.trace.log(Severity::kInfo, "member_expired",
+                 {{"member", member_->incarnation.text()}, {"address", member_->address}});
+  return true;
+}
+
+}  // namespace morula

@@ -1,0 +1,18 @@
+// When a shard flushes, and how much memory it takes.
+#pragma once
+
+#include <cstdint>
+
+#include "core/base/units.hpp"
+#include "core/store/conditional.hpp"
+
+namespace morula {
+
+struct ShardConfig {
+  uint64_t unflushed_bytes_max = 16 * kMiB;  // flush here (MAX_UNFLUSHED_BYTES)
+  uint64_t held_log_objects_max = 500;       // or when the shard holds back so many log objects
+  uint64_t memtable_bytes_max = 64 * kMiB;   // beyond it appends wait for the flush
+  RetryConfig retry;
+};
+
+}  // namespace morula

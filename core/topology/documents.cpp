@@ -1,0 +1,49 @@
+#include "core/topology/documents.hpp"
+
+#include "core/rt/clock.hpp"
+#include "core/rt/random.hpp"
+#include "core/store/keys.hpp"
+
+namespace morula {
+
+Result<std::optional<Versioned<Topology>>> read_topology(const Env& env,
+                                                         const RetryConfig& retry) {
+  auto object = get_object(env, keys::kTopology, Purpose::kOwnership, retry);
+  MORULA_TRY(object);
+  if (!*object) return std::nullopt;
+  auto topology = decode_topology(*(*object)->body);
+  if (!topology) {
+    return fail(ErrorCode::kCorrupt, std::string(keys::kTopology) + ": " + topology.error().message);
+  }
+  return Versioned<Topology>{std::move(*topology), (*object)->etag};
+}
+
+Result<Versioned<Manifest>> read_manifest(const Env& env, std::string_view key,
+                                          const RetryConfig& retry) {
+  auto object = get_object(env, key, Purpose::kOwnership, retry);
+  MORULA_TRY(object);
+  if (!*object) {
+    return fail(ErrorCode::kCorrupt, std::string(key) + ": the topology names it, but it is gone");
+  }
+  auto manifest = decode_manifest(*(*object)->body);
+  if (!manifest) {
+    return fail(ErrorCode::kCorrupt, std::string(key) + ": " + manifest.error().message);
+  }
+  return Versioned<Manifest>{std::move(*manifest), (*object)->etag};
+}
+
+Manifest next_version(const Env& env, Manifest manifest, const IncarnationId& writer) {
+  ++manifest.version;
+  manifest.writer = writer;
+  manifest.nonce = Ulid::draw(env.clock.wall(), env.random);
+  return manifest;
+}
+
+Topology next_version(const Env& env, Topology topology, const IncarnationId& writer) {
+  ++topology.version;
+  topology.writer = writer;
+  topology.nonce = Ulid::draw(env.clock.wall(), env.random);
+  return topology;
+}
+
+}  // namespace morula
