@@ -59,11 +59,12 @@ inline tl::unexpected<Error> fail(Error error) {
   return tl::unexpected<Error>(std::move(error));
 }
 
-/// Returns the error of `expression` from the enclosing function, if it has one.
+/// Returns the error of `expression` (a Result, or a variable that holds one) from the enclosing
+/// function, if it has one.
 #define MORULA_TRY(expression)                                                \
   do {                                                                        \
-    if (auto morula_try_ = (expression); !morula_try_) {                      \
-      return tl::unexpected<::morula::Error>(std::move(morula_try_).error()); \
+    if (auto&& morula_try_ = (expression); !morula_try_) {                    \
+      return tl::unexpected<::morula::Error>(std::move(morula_try_.error())); \
     }                                                                         \
   } while (false)
 

@@ -48,8 +48,8 @@ Result<> Lease::join() {
     const Time sent = env_.clock.now();
     Result<ConditionalOutcome> outcome;
     if (!*found) {
-      outcome = create_object(env_, key_, make_blob(encode_member(next)), Purpose::kHeartbeat,
-                              retry_);
+      outcome =
+          create_object(env_, key_, make_blob(encode_member(next)), Purpose::kHeartbeat, retry_);
     } else {
       auto current = decode_member(*(*found)->body);
       if (!current) {
@@ -75,8 +75,8 @@ Result<> Lease::join() {
   }
 }
 
-// The name's document is live in another incarnation's hands: most often this instance's own earlier
-// run. It must be expired by the rules before its name and shards may be had.
+// The name's document is live in another incarnation's hands: most often this instance's own
+// earlier run. It must be expired by the rules before its name and shards may be had.
 Result<> Lease::take_over_name(const StoredObject& found) {
   auto holder = decode_member(*found.body);
   MORULA_TRY(holder);
@@ -87,9 +87,9 @@ Result<> Lease::take_over_name(const StoredObject& found) {
     if (*state != MemberWatch::Seen::kLive) return {};
     // One renewal that a dead process had sent may still land; a second one shows that it lives.
     if (watch.member()->version > holder->version + 1) {
-      return fail(ErrorCode::kInvalid,
-                  "another instance named \"" + self_.name + "\" is alive at " +
-                      watch.member()->address + "; give each instance of a cell its own name");
+      return fail(ErrorCode::kInvalid, "another instance named \"" + self_.name +
+                                           "\" is alive at " + watch.member()->address +
+                                           "; give each instance of a cell its own name");
     }
     env_.clock.sleep(std::min(config_.watch_interval, watch.remaining()));
   }
@@ -148,6 +148,8 @@ Result<> Lease::write_stopped(LogSeq acknowledged) {
   return {};
 }
 
-bool Lease::holds() const { return !lost_.is_set() && env_.clock.now() < until_; }
+bool Lease::holds() const {
+  return !lost_.is_set() && env_.clock.now() < until_;
+}
 
 }  // namespace morula

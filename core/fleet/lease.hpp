@@ -3,8 +3,8 @@
 // A renewal is a CAS from the version that this incarnation wrote last; the lease then holds until
 // the time of the FIRST send of that renewal + L - margin on this process's monotonic clock. A
 // renewal that shortens the lease caps it from the moment it is sent: it may land although its
-// answer is lost, and watchers go by the document. An expired or replaced document is never renewed:
-// the incarnation stops as if fenced.
+// answer is lost, and watchers go by the document. An expired or replaced document is never
+// renewed: the incarnation stops as if fenced.
 #pragma once
 
 #include <string>
@@ -22,9 +22,9 @@ class Lease : public LeaseView {
  public:
   Lease(const Env& env, const LeaseConfig& config, const RetryConfig& retry, IncarnationId self);
 
-  /// Takes the member document of the own name. If another incarnation holds it live, waits until it
-  /// is expired by the rules; kInvalid when that one turns out to be alive: two instances have one
-  /// name. Suspends.
+  /// Takes the member document of the own name. If another incarnation holds it live, waits until
+  /// it is expired by the rules; kInvalid when that one turns out to be alive: two instances have
+  /// one name. Suspends.
   Result<> join();
   /// Step RenewLease. `alone`: no other live member is known. False when the lease is lost, which
   /// `lost()` tells too. Errors are the store's certain ones; the lease then runs out by itself.

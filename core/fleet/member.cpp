@@ -37,9 +37,12 @@ Result<ProcessIdentity> parse_process(const Json& json) {
 
 std::string_view to_string(MemberState state) {
   switch (state) {
-    case MemberState::kLive: return "live";
-    case MemberState::kExpired: return "expired";
-    case MemberState::kStopped: return "stopped";
+    case MemberState::kLive:
+      return "live";
+    case MemberState::kExpired:
+      return "expired";
+    case MemberState::kStopped:
+      return "stopped";
   }
   return "?";
 }

@@ -1,8 +1,8 @@
 // The member document: one instance's heartbeat and lease, `members/<name>.json`.
 //
-// It is swapped only: by its incarnation to renew, by a watcher to `expired`, by the next incarnation
-// of the name to take it over once it is expired or stopped. So an incarnation that a document no
-// longer names, or names as expired or stopped, will never answer a read again.
+// It is swapped only: by its incarnation to renew, by a watcher to `expired`, by the next
+// incarnation of the name to take it over once it is expired or stopped. So an incarnation that a
+// document no longer names, or names as expired or stopped, will never answer a read again.
 #pragma once
 
 #include <string>

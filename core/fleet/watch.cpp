@@ -10,11 +10,7 @@ namespace morula {
 
 MemberWatch::MemberWatch(const Env& env, const LeaseConfig& config, const RetryConfig& retry,
                          IncarnationId self, std::string name)
-    : env_(env),
-      config_(config),
-      retry_(retry),
-      self_(std::move(self)),
-      key_(keys::member(name)) {}
+    : env_(env), config_(config), retry_(retry), self_(std::move(self)), key_(keys::member(name)) {}
 
 Duration MemberWatch::remaining() const {
   if (!member_) return Duration{};
@@ -55,8 +51,8 @@ Result<bool> MemberWatch::Expire() {
   next.state = MemberState::kExpired;
   next.writer = self_;
   next.nonce = Ulid::draw(env_.clock.wall(), env_.random);
-  auto outcome = swap_object(env_, key_, make_blob(encode_member(next)), etag_,
-                             Purpose::kHeartbeat, retry_);
+  auto outcome =
+      swap_object(env_, key_, make_blob(encode_member(next)), etag_, Purpose::kHeartbeat, retry_);
   MORULA_TRY(outcome);
   if (!outcome->landed) {  // renewed, or somebody else was first: the next look tells
     etag_.clear();
@@ -64,8 +60,8 @@ Result<bool> MemberWatch::Expire() {
   }
   member_ = std::move(next);
   etag_ = outcome->etag;
-  env_.trace.step({Step::kExpire, self_.text(), member_->incarnation.text(), 0,
-                   member_->version.value});
+  env_.trace.step(
+      {Step::kExpire, self_.text(), member_->incarnation.text(), 0, member_->version.value});
   env_.trace.log(Severity::kInfo, "member_expired",
                  {{"member", member_->incarnation.text()}, {"address", member_->address}});
   return true;

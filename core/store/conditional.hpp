@@ -26,8 +26,9 @@ struct RetryConfig {
 
 struct ConditionalOutcome {
   bool landed = false;
-  Etag etag;  // of what lies there now, own or foreign; empty when nothing does
-  Blob body;  // what lies there now; null when nothing does
+  Etag etag;         // of what lies there now, own or foreign; empty when nothing does
+  Blob body;         // what lies there now; null when nothing does
+  Time last_sent{};  // when the last of the identical requests was sent
 };
 
 /// Creates `key` with `body` unless it exists. Not landed: `body` of the outcome is the foreign

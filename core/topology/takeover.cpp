@@ -59,8 +59,8 @@ Result<Versioned<Manifest>> Takeover::Seal(const TopologyShard& shard) {
     MORULA_TRY(outcome);
     env_.trace.sometimes("a seal met its owner's flush", !outcome->landed);
     if (outcome->landed) {
-      env_.trace.step({Step::kSeal, log_.incarnation().text(), shard.manifest, 0,
-                       sealed.version.value});
+      env_.trace.step(
+          {Step::kSeal, log_.incarnation().text(), shard.manifest, 0, sealed.version.value});
       return Versioned<Manifest>{std::move(sealed), outcome->etag};
     }
   }
@@ -69,8 +69,8 @@ Result<Versioned<Manifest>> Takeover::Seal(const TopologyShard& shard) {
 // Step Adopt
 Result<AdoptedShard> Takeover::Adopt(const TopologyShard& shard, const Manifest& sealed,
                                      const IncarnationId& victim, LogSeq fence, Version base) {
-  LogPin from = mutated(Mutant::adopt_position_too_low) ? log_.pin(log_.acknowledged())
-                                                        : log_.pin_next();
+  LogPin from =
+      mutated(Mutant::adopt_position_too_low) ? log_.pin(log_.acknowledged()) : log_.pin_next();
   Manifest manifest = sealed;
   manifest.version = Version(0);
   manifest.sealed = false;
@@ -88,8 +88,8 @@ Result<AdoptedShard> Takeover::put_manifest(Prefix prefix, Epoch epoch, Version 
                                             Manifest manifest, LogPin from) {
   manifest = next_version(env_, std::move(manifest), log_.incarnation());
   const std::string key = keys::manifest(prefix, epoch, base, manifest.nonce);
-  auto outcome = create_object(env_, key, make_blob(encode_manifest(manifest)),
-                               Purpose::kOwnership, retry_);
+  auto outcome =
+      create_object(env_, key, make_blob(encode_manifest(manifest)), Purpose::kOwnership, retry_);
   MORULA_TRY(outcome);
   if (!outcome->landed) return fail(ErrorCode::kCorrupt, key + ": a fresh key was taken");
   const std::string self = log_.incarnation().text();
@@ -126,8 +126,7 @@ Result<bool> Takeover::Publish(const Versioned<Topology>& base, const Attempt& a
   return true;
 }
 
-bool Takeover::names_all(const Topology& topology,
-                         const std::vector<AdoptedShard>& shards) const {
+bool Takeover::names_all(const Topology& topology, const std::vector<AdoptedShard>& shards) const {
   return std::all_of(shards.begin(), shards.end(), [&](const AdoptedShard& adopted) {
     const TopologyShard* row = topology.find(adopted.prefix);
     return row != nullptr && row->owner == log_.incarnation() &&
@@ -143,8 +142,7 @@ Result<std::vector<AdoptedShard>> Takeover::create_first_topology(uint8_t bits) 
     LogPin from = log_.pin_next();
     Manifest manifest;
     manifest.logs.push_back({prefix, log_.incarnation(), from.seq(), std::nullopt});
-    auto adopted =
-        put_manifest(prefix, Epoch(1), Version(0), std::move(manifest), std::move(from));
+    auto adopted = put_manifest(prefix, Epoch(1), Version(0), std::move(manifest), std::move(from));
     MORULA_TRY(adopted);
     attempt.next.shards.push_back({prefix, Epoch(1), log_.incarnation(), adopted->manifest_key,
                                    row_logs(adopted->manifest.content, log_.incarnation())});

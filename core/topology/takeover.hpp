@@ -1,4 +1,5 @@
-// Takeover of the shards of a dead incarnation (OWNERSHIP R3, steps b to d), and the first topology.
+// Takeover of the shards of a dead incarnation (OWNERSHIP R3, steps b to d), and the first
+// topology.
 //
 // The caller has seen the victim's member document say `expired` or `stopped` (or name another
 // incarnation), and has fenced its log at f (core/log/fence.hpp). What comes out is adopted shards,
@@ -8,18 +9,11 @@
 #include <vector>
 
 #include "core/log/log_writer.hpp"
-#include "core/topology/documents.hpp"
+#include "core/shard/adopted_shard.hpp"
+#include "core/shard/manifest_document.hpp"
+#include "core/topology/topology_document.hpp"
 
 namespace morula {
-
-/// A shard that the topology names as this incarnation's, with the manifest that it named then.
-struct AdoptedShard {
-  Prefix prefix;
-  Epoch epoch;
-  std::string manifest_key;
-  Versioned<Manifest> manifest;
-  LogPin from;  // of the own open entry
-};
 
 class Takeover {
  public:

@@ -2,7 +2,8 @@
 #pragma once
 
 #include "core/log/log_writer.hpp"
-#include "core/topology/documents.hpp"
+#include "core/shard/manifest_document.hpp"
+#include "core/topology/topology_document.hpp"
 
 namespace morula {
 

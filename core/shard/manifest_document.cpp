@@ -1,22 +1,9 @@
-#include "core/topology/documents.hpp"
+#include "core/shard/manifest_document.hpp"
 
 #include "core/rt/clock.hpp"
 #include "core/rt/random.hpp"
-#include "core/store/keys.hpp"
 
 namespace morula {
-
-Result<std::optional<Versioned<Topology>>> read_topology(const Env& env,
-                                                         const RetryConfig& retry) {
-  auto object = get_object(env, keys::kTopology, Purpose::kOwnership, retry);
-  MORULA_TRY(object);
-  if (!*object) return std::nullopt;
-  auto topology = decode_topology(*(*object)->body);
-  if (!topology) {
-    return fail(ErrorCode::kCorrupt, std::string(keys::kTopology) + ": " + topology.error().message);
-  }
-  return Versioned<Topology>{std::move(*topology), (*object)->etag};
-}
 
 Result<Versioned<Manifest>> read_manifest(const Env& env, std::string_view key,
                                           const RetryConfig& retry) {
@@ -37,13 +24,6 @@ Manifest next_version(const Env& env, Manifest manifest, const IncarnationId& wr
   manifest.writer = writer;
   manifest.nonce = Ulid::draw(env.clock.wall(), env.random);
   return manifest;
-}
-
-Topology next_version(const Env& env, Topology topology, const IncarnationId& writer) {
-  ++topology.version;
-  topology.writer = writer;
-  topology.nonce = Ulid::draw(env.clock.wall(), env.random);
-  return topology;
 }
 
 }  // namespace morula

@@ -1,0 +1,112 @@
+// Flush (OWNERSHIP R2): from memtables into tables, and the manifest that names them.
+
+#include "core/base/mutant.hpp"
+#include "core/lsm/table_builder.hpp"
+#include "core/rt/clock.hpp"
+#include "core/rt/compute.hpp"
+#include "core/rt/trace.hpp"
+#include "core/shard/manifest_document.hpp"
+#include "core/shard/shard.hpp"
+#include "core/store/conditional.hpp"
+#include "core/store/keys.hpp"
+
+namespace morula {
+
+namespace {
+
+constexpr Duration kRetryPause = std::chrono::seconds(1);
+
+}  // namespace
+
+void Shard::request_flush() {
+  flush_requested_ = true;
+  flusher_.wake_all();
+}
+
+void Shard::run_flusher() {
+  while (true) {
+    while (!flush_due()) flusher_.wait();
+    flush_requested_ = false;
+    auto flushed = Flush();
+    if (flushed && *flushed == Flushed::kSealed) {
+      env_.trace.log(Severity::kWarning, "manifest_sealed", {{"manifest", adopted_.manifest_key}});
+      break;
+    }
+    if (!flushed) {
+      if (flushed.error().code == ErrorCode::kFenced) break;
+      env_.trace.log(Severity::kWarning, "flush_failed",
+                     {{"shard", prefix().text()}, {"error", flushed.error().message}});
+      flush_requested_ = true;
+      env_.clock.sleep(kRetryPause);
+    }
+    room_.wake_all();
+  }
+  room_.wake_all();
+}
+
+// Step Flush
+Result<Shard::Flushed> Shard::Flush() {
+  // Cut and freeze in one go: every record of the frozen memtables lies below `from`.
+  const LogSeq from = log_.cut();
+  LogPin pin = log_.pin(from);
+  freeze();
+  if (from > LogSeq(0)) MORULA_TRY(log_.wait_acknowledged(from - 1));
+
+  const size_t flushed_memtables = frozen_.size();
+  auto tables = write_tables(frozen_);
+  MORULA_TRY(tables);
+  tables->insert(tables->begin(), unpublished_.begin(), unpublished_.end());
+
+  const Manifest next = flushed_manifest(from, *tables);
+  if (mutated(Mutant::trim_without_cas)) adopted_.from = log_.pin(from);
+  auto outcome = swap_object(env_, adopted_.manifest_key, make_blob(encode_manifest(next)),
+                             adopted_.manifest.etag, Purpose::kFlush, config_.retry);
+  MORULA_TRY(outcome);
+  if (!outcome->landed) return Flushed::kSealed;
+
+  adopted_.manifest = {next, outcome->etag};
+  adopted_.from = std::move(pin);
+  published_.insert(published_.end(), tables->begin(), tables->end());
+  unpublished_.clear();
+  frozen_.erase(frozen_.begin(), frozen_.begin() + static_cast<ptrdiff_t>(flushed_memtables));
+  rebuild_readers();
+  env_.trace.step(
+      {Step::kFlush, log_.incarnation().text(), prefix().text(), from.value, next.version.value});
+  return Flushed::kDone;
+}
+
+Manifest Shard::flushed_manifest(LogSeq from, const std::vector<NewTable>& tables) const {
+  Manifest next = next_version(env_, manifest(), log_.incarnation());
+  for (const NewTable& table : tables) next.tables.push_back(table.entry);
+  next.logs = {{prefix(), log_.incarnation(), from, std::nullopt}};
+  next.wall_floor = std::max(next.wall_floor, log_.wall_floor());
+  return next;
+}
+
+Result<std::vector<Shard::NewTable>> Shard::write_tables(
+    std::vector<std::shared_ptr<const Memtable>> memtables) {
+  std::vector<NewTable> tables;
+  for (const Tree tree : {Tree::kMeta, Tree::kData}) {
+    std::optional<std::string> bytes;
+    env_.compute.run([&] { bytes = build_table(memtables, tree); });
+    if (!bytes) continue;
+    auto table = upload(tree, std::move(*bytes));
+    MORULA_TRY(table);
+    tables.push_back(std::move(*table));
+  }
+  return tables;
+}
+
+Result<Shard::NewTable> Shard::upload(Tree tree, std::string bytes) {
+  ManifestTable entry{keys::table(log_.incarnation(), numbers_.next++), tree, prefix(),
+                      bytes.size()};
+  auto outcome =
+      create_object(env_, entry.key, make_blob(std::move(bytes)), Purpose::kFlush, config_.retry);
+  MORULA_TRY(outcome);
+  if (!outcome->landed) return fail(ErrorCode::kCorrupt, entry.key + ": a fresh key was taken");
+  auto table = open_table(entry);
+  MORULA_TRY(table);
+  return NewTable{std::move(entry), std::move(*table)};
+}
+
+}  // namespace morula

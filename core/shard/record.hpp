@@ -1,0 +1,25 @@
+// The log record of a shard's change: the rows of one stream that change together.
+//
+//   varint count, then for each row
+//     u8      bit 0: data tree, bit 1: tombstone
+//     varint  change number
+//     string  key without the stream id (which the log keeps beside the record)
+//     string  value
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/ids.hpp"
+#include "core/base/result.hpp"
+#include "core/lsm/row.hpp"
+
+namespace morula {
+
+/// All rows are of the stream `id`.
+std::string encode_record(StreamId id, const std::vector<Row>& rows);
+/// kCorrupt for anything that is no record.
+Result<std::vector<Row>> decode_record(StreamId id, std::string_view payload);
+
+}  // namespace morula

@@ -1,0 +1,172 @@
+#include "core/shard/shard.hpp"
+
+#include <algorithm>
+
+#include "core/base/check.hpp"
+#include "core/base/mutant.hpp"
+#include "core/rt/clock.hpp"
+#include "core/rt/trace.hpp"
+#include "core/shard/record.hpp"
+
+namespace morula {
+
+namespace {
+
+constexpr size_t kTablesOpenedAtOnce = 8;
+
+}  // namespace
+
+Shard::Shard(const Env& env, const ShardConfig& config, LogWriter& log, const LeaseView& lease,
+             BlockCache& cache, TableNumbers& numbers, AdoptedShard adopted)
+    : env_(env),
+      config_(config),
+      log_(log),
+      lease_(lease),
+      cache_(cache),
+      numbers_(numbers),
+      adopted_(std::move(adopted)) {
+  log_.raise_wall_floor(manifest().wall_floor);
+  rebuild_readers();
+}
+
+Shard::~Shard() = default;
+
+Result<> Shard::open_tables() {
+  const std::vector<ManifestTable>& entries = manifest().tables;
+  std::vector<NewTable> opened(entries.size());
+  std::optional<Error> failed;
+  with_scope(env_.domain, [&](Scope& scope) {
+    Semaphore slots(kTablesOpenedAtOnce);
+    for (size_t i = 0; i < entries.size(); ++i) {
+      slots.acquire();
+      scope.spawn("open_table", [&, i] {
+        auto table = open_table(entries[i]);
+        if (table) {
+          opened[i] = {entries[i], std::move(*table)};
+        } else {
+          failed = std::move(table).error();
+        }
+        slots.release();
+      });
+    }
+    scope.join();
+  });
+  if (failed) return fail(std::move(*failed));
+  published_ = std::move(opened);
+  rebuild_readers();
+  return {};
+}
+
+Result<std::shared_ptr<const Table>> Shard::open_table(const ManifestTable& entry) {
+  return Table::open(env_, cache_, entry.key, entry.bytes, entry.tree);
+}
+
+Result<> Shard::replay(const LogRecord& record) {
+  auto rows = decode_record(record.id, record.payload);
+  MORULA_TRY(rows);
+  for (const Row& row : *rows) {
+    if (mutated(Mutant::dedupe_not_replayed) && row.tree == Tree::kMeta &&
+        row_key::parse(row.tree, row.key)->kind == RowKind::kProducer) {
+      continue;
+    }
+    active_->put(row);
+  }
+  if (active_->bytes() < config_.unflushed_bytes_max) return {};
+  freeze();
+  auto tables = write_tables(frozen_);
+  MORULA_TRY(tables);
+  unpublished_.insert(unpublished_.end(), tables->begin(), tables->end());
+  frozen_.clear();
+  rebuild_readers();
+  env_.trace.sometimes("replay spilled a memtable", true);
+  return {};
+}
+
+Result<std::optional<Row>> Shard::find_hot(StreamId id) {
+  const auto reader = meta_;  // a flush may replace it meanwhile
+  return reader->find_hot(id);
+}
+
+Result<std::optional<Row>> Shard::find(std::string_view meta_key) {
+  const auto reader = meta_;
+  return reader->find(meta_key);
+}
+
+Result<std::vector<Row>> Shard::scan_data(StreamId id, Generation generation, Offset from,
+                                          Offset to, uint64_t bytes_max) {
+  const auto reader = data_;
+  return reader->scan_data(id, generation, from, to, bytes_max);
+}
+
+LogSeq Shard::apply(StreamId id, std::vector<Row> rows) {
+  MORULA_CHECK(prefix().contains(id), "a row belongs to the shard of its stream");
+  for (const Row& row : rows) active_->put(row);
+  const LogSeq seq = log_.append(id, encode_record(id, rows));
+  if (flush_due()) flusher_.wake_all();
+  return seq;
+}
+
+Result<> Shard::wait_for_room() {
+  while (memtable_bytes() >= config_.memtable_bytes_max && !log_.fenced()) {
+    env_.trace.sometimes("an append waited for a flush", true);
+    room_.wait();
+  }
+  return log_.wait_for_room();
+}
+
+Result<> Shard::confirm(std::optional<LogSeq> reflects, Wrote wrote) {
+  if (reflects && !mutated(Mutant::ack_before_durable)) {
+    MORULA_TRY(log_.wait_acknowledged(*reflects));
+  }
+  if (wrote == Wrote::kNo && !lease_.holds() && !mutated(Mutant::serve_after_lease)) {
+    env_.trace.sometimes("an answer was held back for want of a lease", true);
+    return fail(ErrorCode::kLeaseLost, "this instance's lease does not hold at the moment");
+  }
+  return {};
+}
+
+Generation Shard::next_generation(std::optional<Generation> last) const {
+  return std::max(manifest().mark, last.value_or(Generation(0))) + 1;
+}
+
+WallTime Shard::wall() const {
+  log_.raise_wall_floor(env_.clock.wall());
+  return log_.wall_floor();
+}
+
+void Shard::freeze() {
+  if (active_->empty()) return;
+  frozen_.push_back(std::exchange(active_, std::make_shared<Memtable>()));
+  rebuild_readers();
+}
+
+uint64_t Shard::memtable_bytes() const {
+  uint64_t bytes = active_->bytes();
+  for (const auto& memtable : frozen_) bytes += memtable->bytes();
+  return bytes;
+}
+
+bool Shard::flush_due() const {
+  const LogSeq acknowledged = log_.acknowledged();
+  const LogSeq from = adopted_.from.seq();
+  return flush_requested_ || active_->bytes() >= config_.unflushed_bytes_max ||
+         (acknowledged > from && acknowledged - from >= config_.held_log_objects_max);
+}
+
+void Shard::rebuild_readers() {
+  TreeSources meta;
+  meta.memtables.push_back(active_);
+  meta.memtables.insert(meta.memtables.end(), frozen_.begin(), frozen_.end());
+  TreeSources data;
+  data.memtables = meta.memtables;
+  for (const auto* tables : {&published_, &unpublished_}) {
+    for (const NewTable& table : *tables) {
+      TreeSources& tree = table.entry.tree == Tree::kMeta ? meta : data;
+      tree.tables.push_back({table.table, table.entry.clip});
+    }
+  }
+  meta_ = std::make_shared<const TreeReader>(Tree::kMeta, std::move(meta));
+  data_ = std::make_shared<const TreeReader>(Tree::kData, std::move(data));
+}
+
+}  // namespace morula

@@ -1,0 +1,102 @@
+// One shard at its owner: its rows in memtables and tables, what is flushed and when, and when an
+// answer may be given.
+//
+// A change is visible to the finds at once and durable when its log batch is acknowledged;
+// `confirm` stands between the two. The shard pins the log from the `from` of its manifest's own
+// entry, so that trim keeps what a taker would replay.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/lsm/block_cache.hpp"
+#include "core/lsm/memtable.hpp"
+#include "core/lsm/tree_reader.hpp"
+#include "core/rt/env.hpp"
+#include "core/rt/sync.hpp"
+#include "core/shard/adopted_shard.hpp"
+#include "core/shard/lease_view.hpp"
+#include "core/shard/shard_config.hpp"
+#include "core/shard/shard_rows.hpp"
+
+namespace morula {
+
+/// Numbers of an incarnation's tables: each is drawn once, for whichever shard.
+struct TableNumbers {
+  uint64_t next = 0;
+};
+
+class Shard : public ShardRows {
+ public:
+  /// All references outlive the shard and its fibers.
+  Shard(const Env& env, const ShardConfig& config, LogWriter& log, const LeaseView& lease,
+        BlockCache& cache, TableNumbers& numbers, AdoptedShard adopted);
+  ~Shard() override;
+
+  /// Opens the tables that the manifest names. Before anything else. Suspends.
+  Result<> open_tables();
+  /// A record of a closed log range of the manifest (see replay.hpp). May suspend to spill a full
+  /// memtable into a table, which the next flush publishes.
+  Result<> replay(const LogRecord& record);
+  /// Flushes whenever a bound is reached, until the log is fenced or the manifest was sealed by
+  /// another. A fiber of its own. Suspends; throws Cancelled.
+  void run_flusher();
+  /// Asks the flusher for a flush, whatever the bounds.
+  void request_flush();
+
+  Prefix prefix() const { return adopted_.prefix; }
+  Epoch epoch() const { return adopted_.epoch; }
+  const Manifest& manifest() const { return adopted_.manifest.content; }
+
+  // ShardRows
+  Result<std::optional<Row>> find_hot(StreamId id) override;
+  Result<std::optional<Row>> find(std::string_view meta_key) override;
+  Result<std::vector<Row>> scan_data(StreamId id, Generation generation, Offset from, Offset to,
+                                     uint64_t bytes_max) override;
+  LogSeq apply(StreamId id, std::vector<Row> rows) override;
+  Result<> wait_for_room() override;
+  Result<> confirm(std::optional<LogSeq> reflects, Wrote wrote) override;
+  Generation next_generation(std::optional<Generation> last) const override;
+  WallTime wall() const override;
+
+ private:
+  struct NewTable {
+    ManifestTable entry;
+    std::shared_ptr<const Table> table;
+  };
+  enum class Flushed : uint8_t { kDone, kSealed };
+
+  Result<Flushed> Flush();
+  /// Tables of all rows of `memtables`, uploaded and open.
+  Result<std::vector<NewTable>> write_tables(
+      std::vector<std::shared_ptr<const Memtable>> memtables);
+  Result<NewTable> upload(Tree tree, std::string bytes);
+  Result<std::shared_ptr<const Table>> open_table(const ManifestTable& entry);
+  Manifest flushed_manifest(LogSeq from, const std::vector<NewTable>& tables) const;
+  void freeze();
+  bool flush_due() const;
+  uint64_t memtable_bytes() const;
+  void rebuild_readers();
+
+  const Env env_;
+  const ShardConfig config_;
+  LogWriter& log_;
+  const LeaseView& lease_;
+  BlockCache& cache_;
+  TableNumbers& numbers_;
+  AdoptedShard adopted_;
+
+  std::shared_ptr<Memtable> active_ = std::make_shared<Memtable>();
+  std::vector<std::shared_ptr<const Memtable>> frozen_;  // oldest first
+  std::vector<NewTable> published_;                      // that the manifest names
+  std::vector<NewTable> unpublished_;                    // spilled during replay
+  std::shared_ptr<const TreeReader> meta_;
+  std::shared_ptr<const TreeReader> data_;
+
+  bool flush_requested_ = false;
+  WaitList flusher_;
+  WaitList room_;
+};
+
+}  // namespace morula
