@@ -22,7 +22,7 @@ class Clock {
   /// May jump in both directions.
   virtual WallTime wall() const = 0;
 
-  /// Calls `action(argument)` once, not before `at`.
+  /// Calls `action(argument)` once, not before `at` and never from within `arm`.
   virtual TimerId arm(Time at, TimerAction action, void* argument) = 0;
   /// A timer that has fired or was disarmed is ignored. After it, the action is not called.
   virtual void disarm(TimerId timer) = 0;

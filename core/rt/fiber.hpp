@@ -12,8 +12,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -28,9 +30,16 @@ class Random;
 class Domain;
 class Fiber;
 
-/// Thrown at a suspension point of a fiber that was cancelled, or whose domain was killed. Only the
-/// runtime catches it for good. Not derived from std::exception, so that nothing swallows it.
-struct Cancelled {};
+/// Thrown at a suspension point of a fiber that was cancelled, or whose domain was killed; again at
+/// each later one, so clean-up that must suspend needs a CancellationShield. Only the runtime
+/// catches it for good. Not derived from std::exception, so that nothing swallows it.
+///
+/// A wait that was woken before the cancellation came returns; the next one throws. So a wake is
+/// never lost to a cancellation. Only a killed domain's fibers get Cancelled in that case too:
+/// `woken` says so to what must hand the wake on.
+struct Cancelled {
+  bool woken = false;
+};
 
 /// Runs fibers, one at a time, on the thread that calls `run_ready`.
 class Scheduler {
@@ -78,8 +87,9 @@ class Domain {
   bool paused() const;
 
   /// A crash: every fiber gets `Cancelled` at its suspension point and at each later one, also when
-  /// the domain is paused. From now on the Env's other parts must have no effect for it. Must not
-  /// be called by a fiber of this domain. The fibers end during the following `run_ready`.
+  /// the domain is paused or the fiber shielded; what has not begun never does. From now on the
+  /// Env's other parts must have no effect for it. Must not be called by a fiber of this domain.
+  /// The fibers end during the following `run_ready`.
   void kill();
   bool killed() const;
 
@@ -110,9 +120,12 @@ class WaitList {
 
   /// Suspends until woken. Throws Cancelled.
   void wait();
-  /// Suspends until woken (true) or until `deadline` (false). Throws Cancelled. `kNever` is
-  /// allowed.
+  /// Suspends until woken (true) or until `deadline` (false), also when that is past: others run
+  /// first. Throws Cancelled. `kNever` is allowed.
   bool wait_until(Clock& clock, Time deadline);
+  /// Suspends until woken, whatever happens, even when the domain is killed. Only where the wake is
+  /// certain to come, and what it guards must not be left before: a stack that others still use.
+  void wait_uncancellable();
   /// Makes the longest waiting fiber ready; false when nobody waits. May be called from outside
   /// fibers, on the scheduler's thread.
   bool wake_one();
@@ -153,27 +166,34 @@ class Scope {
   Scope& operator=(const Scope&) = delete;
 
   /// Starts a child, which runs `body()` when the scheduler picks it. `name` is a literal, for
-  /// traces and assertions. `body` is moved onto the child's stack. An exception other than
-  /// Cancelled that leaves `body` is a bug and aborts. After `cancel`, the child is born cancelled.
+  /// traces and assertions. `body` is moved (an lvalue: copied) onto the child's stack. An
+  /// exception other than Cancelled that leaves `body` is a bug and aborts. After `cancel`, the
+  /// child is born cancelled: it runs as far as its first suspension point.
   template <class Body>
   void spawn(const char* name, Body&& body);
 
-  /// Each child gets Cancelled at its next suspension point. Doesn't wait.
+  /// Each child gets Cancelled at its next suspension point, or at the one where it waits. Doesn't
+  /// wait. For good: later children too.
   void cancel();
   /// Suspends until no child is left. Throws Cancelled (children go on).
   void join();
-  /// `cancel`, then waits until no child is left, whether or not the caller is cancelled meanwhile;
-  /// if it was, throws Cancelled at the end.
+  /// `cancel`, then waits until no child is left, whether or not the caller is cancelled; if it is,
+  /// throws Cancelled at the end. Never by a child. Outside fibers only when no child is left.
   void close();
   size_t live() const;
   Domain& domain() const { return domain_; }
 
  private:
   friend class Fiber;
-  using Entry = void (*)(void* body);
-  /// Reserves a fiber with room for the body on its stack; `construct` moves the body there.
-  void start(const char* name, size_t size, size_t alignment, void (*construct)(void*, void*),
-             void* source, Entry run_and_destroy);
+  /// What the runtime does with a body that lies on a fiber's stack.
+  struct BodyActions {
+    size_t size;
+    size_t alignment;
+    void (*construct)(void* place, void* source);
+    void (*run)(void* place);
+    void (*destroy)(void* place);
+  };
+  void start(const char* name, const BodyActions& actions, void* source);
 
   Domain& domain_;
   Fiber* children_ = nullptr;  // intrusive list
@@ -185,19 +205,15 @@ class Scope {
 template <class Body>
 void Scope::spawn(const char* name, Body&& body) {
   using Stored = std::decay_t<Body>;
-  start(
-      name, sizeof(Stored), alignof(Stored),
+  static constexpr BodyActions kActions{
+      sizeof(Stored), alignof(Stored),
       [](void* place, void* source) {
-        new (place) Stored(std::move(*static_cast<Stored*>(source)));
+        using Source = std::remove_reference_t<Body>;
+        new (place) Stored(std::forward<Body>(*static_cast<Source*>(source)));
       },
-      static_cast<void*>(std::addressof(body)),
-      [](void* place) {
-        struct Destroy {
-          Stored* stored;
-          ~Destroy() { stored->~Stored(); }
-        } destroy{static_cast<Stored*>(place)};
-        (*destroy.stored)();
-      });
+      [](void* place) { (*static_cast<Stored*>(place))(); },
+      [](void* place) { static_cast<Stored*>(place)->~Stored(); }};
+  start(name, kActions, const_cast<void*>(static_cast<const void*>(std::addressof(body))));
 }
 
 /// Runs `body(scope)` in the calling fiber. Afterwards, also after an exception, the children are

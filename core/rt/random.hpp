@@ -14,7 +14,10 @@ class Random {
   /// Uniform in [0, bound), without bias. `bound` > 0.
   uint64_t below(uint64_t bound);
   /// Uniform in [low, high], both included.
-  uint64_t between(uint64_t low, uint64_t high) { return low + below(high - low + 1); }
+  uint64_t between(uint64_t low, uint64_t high) {
+    const uint64_t span = high - low;
+    return low + (span == UINT64_MAX ? next() : below(span + 1));
+  }
   /// True `numerator` times out of `denominator`.
   bool chance(uint64_t numerator, uint64_t denominator) { return below(denominator) < numerator; }
   /// An independent generator; advances this one.

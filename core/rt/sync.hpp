@@ -1,5 +1,9 @@
-// What fibers wait for each other with. All of one thread: none of it is atomic.
-// Every wait is a suspension point and throws Cancelled; a cancelled waiter has taken nothing.
+// What fibers wait for each other with. All of one thread: none of it is atomic. (A condition
+// variable is a WaitList and a loop around its `wait`; a group is a Scope.)
+//
+// Every wait is a suspension point and throws Cancelled. A cancelled waiter has taken nothing and
+// keeps no wake from others: a lock, a unit or a value that was on its way to it when its domain
+// was killed goes to the next in line. None may be destroyed while a fiber waits in it.
 #pragma once
 
 #include <deque>
@@ -12,19 +16,23 @@
 
 namespace morula {
 
-/// Mutual exclusion between fibers, in order of arrival. Usable with std::unique_lock's interface
-/// through `lock`/`unlock`; unlocking never suspends.
+/// Mutual exclusion between fibers, strictly in order of arrival. Usable with std::unique_lock's
+/// interface through `lock`/`unlock`; unlocking never suspends. Not recursive.
 class Mutex {
  public:
   void lock() {
-    while (locked_) waiters_.wait();
-    locked_ = true;
+    if (try_lock()) return;
+    try {
+      waiters_.wait();  // `unlock` leaves the mutex locked, for us
+    } catch (const Cancelled& cancelled) {
+      if (cancelled.woken) unlock();
+      throw;
+    }
   }
   bool try_lock() { return locked_ ? false : (locked_ = true); }
   void unlock() {
     MORULA_CHECK(locked_);
-    locked_ = false;
-    waiters_.wake_one();
+    if (!waiters_.wake_one()) locked_ = false;
   }
   bool locked() const { return locked_; }
 
@@ -49,17 +57,26 @@ class MutexLock {
   Mutex* mutex_;
 };
 
-/// A counted resource.
+/// A counted resource, given out strictly in order of arrival.
 class Semaphore {
  public:
   explicit Semaphore(size_t count) : count_(count) {}
   void acquire() {
-    while (count_ == 0) waiters_.wait();
+    if (try_acquire()) return;
+    try {
+      waiters_.wait();  // `release` hands its unit over, uncounted
+    } catch (const Cancelled& cancelled) {
+      if (cancelled.woken) release();
+      throw;
+    }
+  }
+  bool try_acquire() {
+    if (count_ == 0) return false;
     --count_;
+    return true;
   }
   void release() {
-    ++count_;
-    waiters_.wake_one();
+    if (!waiters_.wake_one()) ++count_;
   }
   size_t available() const { return count_; }
 
@@ -92,14 +109,22 @@ class Event {
   WaitList waiters_;
 };
 
-/// A bounded queue between fibers. After `close`, receivers drain it and then get nullopt.
+/// A bounded queue between fibers: values come out in the order in which they went in. After
+/// `close`, receivers drain it and then get nullopt.
 template <class T>
 class Channel {
  public:
-  explicit Channel(size_t capacity) : capacity_(capacity) {}
+  explicit Channel(size_t capacity) : capacity_(capacity) { MORULA_CHECK(capacity > 0); }
   /// Suspends while full. False (and `value` is dropped) once closed.
   bool send(T value) {
-    while (!closed_ && queue_.size() >= capacity_) senders_.wait();
+    while (!closed_ && queue_.size() >= capacity_) {
+      try {
+        senders_.wait();
+      } catch (const Cancelled& cancelled) {
+        if (cancelled.woken && queue_.size() < capacity_) senders_.wake_one();
+        throw;
+      }
+    }
     if (closed_) return false;
     queue_.push_back(std::move(value));
     receivers_.wake_one();
@@ -107,7 +132,14 @@ class Channel {
   }
   /// Suspends while empty and open.
   std::optional<T> receive() {
-    while (queue_.empty() && !closed_) receivers_.wait();
+    while (queue_.empty() && !closed_) {
+      try {
+        receivers_.wait();
+      } catch (const Cancelled& cancelled) {
+        if (cancelled.woken && !queue_.empty()) receivers_.wake_one();
+        throw;
+      }
+    }
     if (queue_.empty()) return std::nullopt;
     std::optional<T> value(std::move(queue_.front()));
     queue_.pop_front();
@@ -147,6 +179,12 @@ class Completion {
   /// Suspends until completed. One waiter.
   T wait() const {
     while (!state_->value) state_->waiter.wait();
+    return std::move(*state_->value);
+  }
+  /// The same, also when the fiber is cancelled or its domain killed: for an answer that is certain
+  /// to come, from somebody who uses the waiter's stack until then.
+  T wait_uncancellable() const {
+    while (!state_->value) state_->waiter.wait_uncancellable();
     return std::move(*state_->value);
   }
   /// nullopt when `deadline` came first.

@@ -1,0 +1,25 @@
+#include "core/rt/store.hpp"
+
+namespace morula {
+
+std::string_view to_string(Purpose purpose) {
+  switch (purpose) {
+    case Purpose::kLog:
+      return "log";
+    case Purpose::kHeartbeat:
+      return "heartbeat";
+    case Purpose::kOwnership:
+      return "ownership";
+    case Purpose::kMetaRead:
+      return "meta_read";
+    case Purpose::kDataRead:
+      return "data_read";
+    case Purpose::kFlush:
+      return "flush";
+    case Purpose::kTrim:
+      return "trim";
+  }
+  return "unknown";
+}
+
+}  // namespace morula
