@@ -2,7 +2,8 @@
 //
 // `Encoder` appends to a string. `Decoder` reads a view and never past its end: the first read that
 // does not fit marks it failed, returns zeros from then on, and `finish()` tells. So a decoder of a
-// format reads all its fields straight down and checks once.
+// format reads all its fields straight down and checks once. A number has one encoding: a varint
+// with superfluous bytes fails.
 #pragma once
 
 #include <cstdint>

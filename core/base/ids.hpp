@@ -12,15 +12,18 @@
 
 namespace morula {
 
-class Random;
-
 /// 128-bit sortable identifier: 48 bits of wall time in ms, 80 random bits. Text: 26 characters of
 /// Crockford's base 32 (https://github.com/ulid/spec).
 struct Ulid {
   uint64_t high = 0;
   uint64_t low = 0;
 
-  static Ulid draw(WallTime wall, Random& random);
+  /// `random` is a `Random` (core/rt/random.hpp).
+  template <class Random>
+  static Ulid draw(WallTime wall, Random& random) {
+    const uint64_t high_bits = static_cast<uint64_t>(wall.ms) << 16 | random.next() >> 48;
+    return Ulid{high_bits, random.next()};
+  }
   static Result<Ulid> parse(std::string_view text);
   std::string text() const;
   friend auto operator<=>(const Ulid&, const Ulid&) = default;

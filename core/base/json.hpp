@@ -1,6 +1,9 @@
 // JSON documents of the bucket and bodies of the API, as a tree. Parsing is simdjson's; the text is
 // fully validated (scalars, escapes, trailing bytes). Not for message bodies in JSON mode, which
 // are split without a tree (core/stream/json_messages.hpp).
+//
+// Nothing here computes with floating point: a number that is no integer of 64 bits is kept as it
+// is written, so that printing it again changes nothing.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +26,18 @@ class Json {
   Json() = default;
   Json(bool v) : value_(v) {}                      // NOLINT(google-explicit-constructor)
   Json(uint64_t v) : value_(v) {}                  // NOLINT(google-explicit-constructor)
-  Json(int64_t v) : value_(v) {}                   // NOLINT(google-explicit-constructor)
+  Json(int64_t v);                                 // NOLINT(google-explicit-constructor)
   Json(std::string v) : value_(std::move(v)) {}    // NOLINT(google-explicit-constructor)
   Json(const char* v) : value_(std::string(v)) {}  // NOLINT(google-explicit-constructor)
   Json(Array v) : value_(std::move(v)) {}          // NOLINT(google-explicit-constructor)
   Json(Object v) : value_(std::move(v)) {}         // NOLINT(google-explicit-constructor)
 
-  /// kCorrupt with the place and reason when `text` is not one valid JSON value. Depth up to 64.
+  /// Arrays and objects within each other.
+  static constexpr int kDepthMax = 64;
+
+  /// kCorrupt with the reason, and the byte offset where there is one, when `text` is not one valid
+  /// JSON value, is nested deeper than `kDepthMax`, or escapes half of a surrogate pair. Of members
+  /// with one name the last counts.
   static Result<Json> parse(std::string_view text);
   /// Indented for people, with a newline at the end.
   std::string pretty() const;
@@ -54,11 +62,20 @@ class Json {
   friend bool operator==(const Json&, const Json&) = default;
 
  private:
+  /// A number that is no integer of 64 bits, as its text has it.
+  struct Decimal {
+    std::string text;
+    friend bool operator==(const Decimal&, const Decimal&) = default;
+  };
+  friend class JsonReader;
+  friend class JsonPrinter;
+
   // A non-negative integer is always the uint64_t alternative.
-  std::variant<std::monostate, bool, uint64_t, int64_t, double, std::string, Array, Object> value_;
+  std::variant<std::monostate, bool, uint64_t, int64_t, Decimal, std::string, Array, Object> value_;
 };
 
-/// `text` in double quotes with everything escaped that JSON wants escaped.
+/// `text` in double quotes with everything escaped that JSON wants escaped. Always valid JSON:
+/// bytes that are no UTF-8 become U+FFFD.
 std::string json_quote(std::string_view text);
 
 }  // namespace morula

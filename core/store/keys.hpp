@@ -4,8 +4,9 @@
 //   topology.json                                        swapped
 //   members/<name>.json                                  swapped
 //   log/<name>-<incarnation>/<seq:020>                   created once, deleted by trim
-//   shards/<prefix>/<epoch>-<base version>-<ulid>.manifest   created fresh, then swapped by its
-//   owner sst/<name>-<incarnation>/<number:020>.sst            created once
+//   shards/<prefix>/<epoch>-<base version>-<ulid>.manifest
+//                                                        created fresh, then swapped by its owner
+//   sst/<name>-<incarnation>/<number:020>.sst            created once
 #pragma once
 
 #include <cstdint>
