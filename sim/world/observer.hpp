@@ -1,0 +1,47 @@
+// Who watches a world from outside: the invariants, the reports, a test. No process sees it.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+
+#include "core/base/bytes.hpp"
+#include "core/rt/store.hpp"
+#include "core/rt/trace.hpp"
+#include "sim/world/life.hpp"
+
+namespace morula::sim {
+
+enum class StoreCall : uint8_t { kGet, kHead, kPut, kRemove, kRemoveMany, kList };
+
+/// A request at the store, when it was sent and again when it lands.
+struct StoreRequest {
+  StoreCall call = StoreCall::kGet;
+  std::string_view key;  // kList: the prefix; kRemoveMany: the first key
+  Purpose purpose = Purpose::kOwnership;
+  const Precondition* precondition = nullptr;  // with kPut
+  ProcessId process = 0;
+  uint32_t life = 0;    // which run of the process
+  uint64_t number = 0;  // of all requests of the world; a copy of a request has the same
+};
+
+/// Default methods do nothing. Called at the moment of the event, outside or inside fibers; must
+/// not change the world, other than by `World::fail`.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+
+  virtual void on_step(const Life& /*by*/, const StepEvent& /*event*/) {}
+  virtual void on_log(const Life& /*by*/, Severity /*severity*/, std::string_view /*event*/,
+                      std::initializer_list<LogField> /*fields*/) {}
+  virtual void on_store_sent(const StoreRequest& /*request*/) {}
+  /// The store now holds `body` under `request.key` (null: nothing any more).
+  virtual void on_store_changed(const StoreRequest& /*request*/, std::string_view /*key*/,
+                                const Blob& /*body*/) {}
+  virtual void on_started(const Life& /*life*/) {}
+  virtual void on_ended(const Life& /*life*/) {}
+  virtual void on_paused(const Life& /*life*/) {}
+  virtual void on_resumed(const Life& /*life*/) {}
+};
+
+}  // namespace morula::sim

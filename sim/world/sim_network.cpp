@@ -1,0 +1,128 @@
+#include "sim/world/sim_network.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/check.hpp"
+#include "core/rt/fiber.hpp"
+
+namespace morula::sim {
+
+struct SimNetwork::Call {
+  std::string address;
+  HttpRequest request;
+  uint64_t number = 0;
+  ProcessId caller = 0;
+  EventQueue::GateId caller_ears = EventQueue::kAlwaysOpen;
+  ProcessId callee = 0;
+
+  std::optional<Result<HttpResponse>> response;
+  WaitList waiter;
+};
+
+/// A request that has reached a process; when it is dropped unanswered, its connection closes.
+class SimNetwork::Incoming {
+ public:
+  Incoming(SimNetwork& network, CallRef call) : network_(&network), call_(std::move(call)) {}
+  Incoming(Incoming&& other) noexcept = default;
+  Incoming& operator=(Incoming&& other) = delete;
+  ~Incoming() {
+    if (call_) answer(fail(ErrorCode::kUnavailable, "simulated network: connection closed"));
+  }
+
+  const HttpRequest& request() const { return call_->request; }
+  void answer(Result<HttpResponse> response) {
+    network_->answer(std::exchange(call_, nullptr), std::move(response));
+  }
+
+ private:
+  SimNetwork* network_;
+  CallRef call_;
+};
+
+CallFate SimNetwork::fate(ProcessId from, ProcessId to, Way way) {
+  return fates_ ? fates_(from, to, way) : CallFate{};
+}
+
+void SimNetwork::send(const CallRef& call, const Life& from) {
+  call->number = ++calls_;
+  call->caller = from.process;
+  call->caller_ears = from.ears;
+  auto owner = owners_.find(call->address);
+  call->callee = owner == owners_.end() ? from.process : owner->second;
+  trace_.hash().add(static_cast<uint64_t>(TraceKind::kCallSent) << 56 |
+                    static_cast<uint64_t>(call->caller) << 32 | call->callee);
+  trace_.hash().add(static_cast<uint64_t>(events_.now().time_since_epoch().count()));
+  trace_.hash().add(call->request.target);
+  CallFate there = fate(call->caller, call->callee, Way::kRequest);
+  if (there.lost) return;
+  events_.after(there.delay, EventQueue::kAlwaysOpen, [this, call] { arrive(call); });
+}
+
+void SimNetwork::arrive(const CallRef& call) {
+  trace_.hash().add(static_cast<uint64_t>(TraceKind::kCallArrived) << 56 | call->number);
+  auto found = serving_.find(call->address);
+  if (found == serving_.end()) {
+    return answer(
+        call, fail(ErrorCode::kNotFound, "simulated network: nobody listens at " + call->address));
+  }
+  // The kernel accepts it now; the process hears of it when it runs.
+  SimPort* port = found->second;
+  events_.after(
+      Duration(0), port->life_.ears, [this, port, incoming = Incoming(*this, call)]() mutable {
+        if (!port->handler_) {
+          incoming.answer(fail(ErrorCode::kNotFound, "simulated network: nobody listens any more"));
+          return;
+        }
+        port->scope_->spawn("request",
+                            [handler = port->handler_, request = std::move(incoming)]() mutable {
+                              request.answer((*handler)(request.request()));
+                            });
+      });
+}
+
+void SimNetwork::answer(const CallRef& call, Result<HttpResponse> response) {
+  CallFate back = fate(call->callee, call->caller, Way::kAnswer);
+  if (back.lost) return;
+  call->response = std::move(response);
+  events_.after(back.delay, call->caller_ears, [this, call] {
+    trace_.hash().add(static_cast<uint64_t>(TraceKind::kCallAnswered) << 56 | call->number);
+    if (*call->response) trace_.hash().add(static_cast<uint64_t>((*call->response)->status));
+    call->waiter.wake_all();
+  });
+}
+
+Result<HttpResponse> SimPort::call(const std::string& address, const HttpRequest& request,
+                                   Time deadline) {
+  if (life_.over) throw Cancelled{};
+  auto call = std::make_shared<SimNetwork::Call>();
+  call->address = address;
+  call->request = request;
+  network_.send(call, life_);
+  deadline = std::min(deadline, clock_.now() + kPatience);
+  if (!call->waiter.wait_until(clock_, deadline)) {
+    return fail(ErrorCode::kTimeout, "simulated network: no answer from " + address + " in time");
+  }
+  return std::move(*call->response);
+}
+
+void SimPort::serve(Scope& scope, Handler handler) {
+  if (life_.over) return;
+  MORULA_CHECK(!handler_, "serves already");
+  scope_ = &scope;
+  handler_ = std::make_shared<Handler>(std::move(handler));
+  network_.serving_[address_] = this;
+}
+
+void SimPort::stop_serving() {
+  handler_.reset();
+  scope_ = nullptr;
+  auto found = network_.serving_.find(address_);
+  if (found != network_.serving_.end() && found->second == this) network_.serving_.erase(found);
+}
+
+void SimPort::close() {
+  stop_serving();
+}
+
+}  // namespace morula::sim
