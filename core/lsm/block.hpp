@@ -17,6 +17,12 @@ namespace morula {
 enum class BlockType : uint8_t { kRows = 0, kIndex = 1, kFilter = 2 };
 std::string_view to_string(BlockType type);
 
+/// A block's bytes and what keeps them alive.
+struct Block {
+  Blob owner;
+  std::string_view bytes;
+};
+
 class BlockBuilder {
  public:
   explicit BlockBuilder(BlockType type);
@@ -27,7 +33,6 @@ class BlockBuilder {
   uint64_t rows() const { return rows_; }
   /// Of the block if it were finished now.
   size_t bytes() const { return bytes_.size() + 4 * restarts_.size() + 4; }
-  std::string_view last_key() const { return last_key_; }
   /// The block's bytes; the builder is empty afterwards.
   std::string finish();
 
@@ -47,7 +52,7 @@ class BlockCursor {
  public:
   BlockCursor() = default;
   /// Not valid until a seek. Holds the block.
-  explicit BlockCursor(Blob block);
+  explicit BlockCursor(Block block);
 
   void seek_first();
   /// To the first row whose key is `key` or greater.
@@ -59,12 +64,12 @@ class BlockCursor {
   RowView row() const { return {key_, change_, deleted_, value_}; }
 
  private:
-  std::string_view key_at_restart(uint32_t index);
-  bool begin_at_restart(uint32_t index);
-  bool read_row();
+  size_t restart_count() const { return restarts_.size() / 4; }
+  void go_to_restart(size_t index);
+  void read_row();
   void fail();
 
-  Blob block_;
+  Blob owner_;
   std::string_view rows_;      // the encoded rows
   std::string_view restarts_;  // u32 each
   size_t position_ = 0;        // in rows_, of the row after the current one

@@ -1,6 +1,6 @@
 // The newest rows of a shard, in memory, until they are flushed into tables.
 //
-// One skip list per tree over one arena: a row costs its bytes and about 50 more, and all of it is
+// One skip list per tree over one arena: a row costs its bytes and about 47 more, and all of it is
 // freed at once. The towers' heights come from a counter, so equal puts build equal memtables.
 //
 // A memtable that nobody puts into any more ("frozen") is immutable: it is shared as

@@ -43,6 +43,7 @@ class TableBuilder {
   BlockBuilder block_{BlockType::kRows};
   BlockBuilder index_{BlockType::kIndex};
   StreamFilterBuilder filter_;
+  std::string last_key_;
   uint64_t rows_ = 0;
   uint64_t tombstones_ = 0;
 };

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/base/result.hpp"
+#include "core/lsm/block.hpp"
 #include "core/lsm/row.hpp"
 
 namespace morula {
@@ -17,8 +18,11 @@ struct BlockHandle {
   uint64_t length = 0;
   uint64_t checksum = 0;
 
+  /// The handle of `block` lying at `offset`.
+  static BlockHandle of(std::string_view block, uint64_t offset);
   std::string encode() const;
   static Result<BlockHandle> decode(std::string_view bytes);
+  uint64_t end() const { return offset + length; }
   friend bool operator==(const BlockHandle&, const BlockHandle&) = default;
 };
 
@@ -40,7 +44,13 @@ struct TableFooter {
   static Result<TableFooter> decode(std::string_view bytes, uint64_t object_bytes);
 };
 
-/// The start of every table: magic and format, for people and tools; readers begin at the end.
+/// The start of every table: magic, format and checksum. Readers begin at the end.
 std::string table_header(Tree tree);
+inline constexpr uint64_t kTableHeaderBytes = 24;
+
+/// kCorrupt, saying what is wrong, unless `bytes` is the block that `handle` names.
+Result<> check_block(std::string_view bytes, const BlockHandle& handle, BlockType type);
+/// Looks at every byte of a table's object. kCorrupt, naming the block.
+Result<> check_table(std::string_view object, Tree tree);
 
 }  // namespace morula

@@ -1,0 +1,36 @@
+#include "core/lsm/arena.hpp"
+
+#include <algorithm>
+
+namespace morula {
+namespace {
+
+constexpr size_t kAlignment = 8;
+constexpr size_t kChunkMin = 4 * 1024;
+constexpr size_t kChunkMax = 256 * 1024;
+
+}  // namespace
+
+char* Arena::allocate(size_t size) {
+  size = (size + kAlignment - 1) / kAlignment * kAlignment;
+  if (size > left_) {
+    // A large piece gets memory of its own: the rest of the current chunk stays in use.
+    if (size > kChunkMax / 4) return allocate_chunk(size);
+    chunk_size_ = std::clamp(chunk_size_ * 2, kChunkMin, kChunkMax);
+    while (chunk_size_ < size) chunk_size_ *= 2;
+    next_ = allocate_chunk(chunk_size_);
+    left_ = chunk_size_;
+  }
+  char* piece = next_;
+  next_ += size;
+  left_ -= size;
+  return piece;
+}
+
+char* Arena::allocate_chunk(size_t size) {
+  chunks_.push_back(std::make_unique_for_overwrite<char[]>(size));
+  bytes_ += size;
+  return chunks_.back().get();
+}
+
+}  // namespace morula

@@ -1,0 +1,71 @@
+#include "core/lsm/stream_filter.hpp"
+
+#include <algorithm>
+
+#include "core/base/codec.hpp"
+#include "core/lsm/block.hpp"
+
+namespace morula {
+namespace {
+
+constexpr uint64_t kBitsPerStream = 10;
+constexpr uint64_t kProbes = 7;
+constexpr size_t kHeadBytes = 2;  // type, probes
+
+uint64_t mix(uint64_t x) {
+  x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93;
+  x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93;
+  return x ^ (x >> 32);
+}
+
+uint64_t hash_of(StreamId id) {
+  return mix(id.high ^ mix(id.low + 0x9e3779b97f4a7c15));
+}
+
+/// Calls `visit` with the bit of each probe until it returns false.
+template <class Visit>
+bool each_probe(uint64_t hash, uint64_t probes, uint64_t bits, Visit visit) {
+  const uint64_t step = mix(hash) | 1;
+  for (uint64_t i = 0; i < probes; ++i, hash += step) {
+    const auto bit = static_cast<uint64_t>((static_cast<unsigned __int128>(hash) * bits) >> 64);
+    if (!visit(bit)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void StreamFilterBuilder::add(StreamId id) {
+  if (!hashes_.empty() && id == last_) return;
+  last_ = id;
+  hashes_.push_back(hash_of(id));
+}
+
+std::string StreamFilterBuilder::finish() {
+  const uint64_t bytes = std::max<uint64_t>(8, (hashes_.size() * kBitsPerStream + 7) / 8);
+  std::string block;
+  block.reserve(kHeadBytes + bytes);
+  Encoder out(block);
+  out.u8(static_cast<uint8_t>(BlockType::kFilter));
+  out.u8(kProbes);
+  block.resize(kHeadBytes + bytes);
+  for (const uint64_t hash : hashes_) {
+    each_probe(hash, kProbes, 8 * bytes, [&](uint64_t bit) {
+      char& byte = block[kHeadBytes + bit / 8];
+      byte = static_cast<char>(byte | (1 << (bit % 8)));
+      return true;
+    });
+  }
+  return block;
+}
+
+bool stream_filter_may_contain(std::string_view block, StreamId id) {
+  if (block.size() <= kHeadBytes) return true;
+  const auto probes = static_cast<uint8_t>(block[1]);
+  const uint64_t bits = 8 * (block.size() - kHeadBytes);
+  return each_probe(hash_of(id), probes, bits, [&](uint64_t bit) {
+    return (block[kHeadBytes + bit / 8] & (1 << (bit % 8))) != 0;
+  });
+}
+
+}  // namespace morula
