@@ -11,6 +11,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "core/base/bytes.hpp"
 #include "core/base/result.hpp"
@@ -44,6 +45,7 @@ class BlockCache {
 
   /// Null when it isn't in memory. Never suspends. Counts as a use.
   Blob find(BlockKey key);
+  bool contains(BlockKey key) const { return entries_.contains(key); }
   /// Keeps a block that came along with another.
   void put(BlockKey key, Blob block);
 
@@ -60,23 +62,34 @@ class BlockCache {
   const Counters& counters() const { return counters_; }
 
  private:
-  struct Entry;
-  struct Flight;
   using Queue = std::list<BlockKey>;  // oldest first
+  struct Entry {
+    Blob block;
+    Queue::iterator place;
+    bool in_main = false;
+    uint8_t uses = 0;  // since it entered its queue; counted up to 3
+  };
+  struct Flight {
+    Event over;
+    std::optional<Result<Blob>> result;  // none when the loading fiber was cancelled
+  };
+  class FlightGuard;
 
   void evict();
   void evict_from_small();
   void evict_from_main();
+  void forget(BlockKey key);
   void remember_ghost(BlockKey key);
+  bool take_ghost(BlockKey key);
 
-  uint64_t capacity_;
+  const uint64_t capacity_;
   uint64_t bytes_ = 0;
   uint64_t small_bytes_ = 0;
   uint64_t tables_ = 0;
   std::map<BlockKey, Entry> entries_;
   Queue small_;
   Queue main_;
-  Queue ghosts_;  // keys that left the small queue unused
+  Queue ghosts_;  // keys that left the small queue unused, at most as many as there are entries
   std::map<BlockKey, Queue::iterator> ghost_places_;
   std::map<BlockKey, std::shared_ptr<Flight>> flights_;
   Counters counters_;

@@ -9,16 +9,20 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/bytes.hpp"
 #include "core/base/result.hpp"
 #include "core/lsm/block.hpp"
 #include "core/lsm/block_cache.hpp"
 #include "core/lsm/row.hpp"
+#include "core/lsm/stream_filter.hpp"
 #include "core/lsm/table_format.hpp"
 #include "core/rt/env.hpp"
 #include "core/store/conditional.hpp"
@@ -36,8 +40,9 @@ class Table : public std::enable_shared_from_this<Table> {
 
  public:
   /// Reads the table's tail: one request when footer, filter and index fit into it, two otherwise.
-  /// `env` and `cache` outlive the table. kCorrupt when it is no table of `tree` with these
-  /// `bytes`; kUnavailable, kNotFound, kDenied. Suspends.
+  /// `env` and `cache` outlive the table. Suspends. kCorrupt: there is no table of
+  /// `tree` with these `bytes`; kUnavailable: the store did not give it in time; kDenied. The same
+  /// of every method that may suspend.
   static Result<std::shared_ptr<const Table>> open(const Env& env, BlockCache& cache,
                                                    std::string key, uint64_t bytes, Tree tree,
                                                    const TableReadConfig& config = {});
@@ -59,24 +64,36 @@ class Table : public std::enable_shared_from_this<Table> {
  private:
   friend class TableCursor;
 
-  Result<> read_footer();
-  /// The filter's or an index block, or a block of rows. May suspend.
-  Result<Blob> block(const BlockHandle& handle, BlockType type) const;
-  Result<Blob> load_block(const BlockHandle& handle, BlockType type) const;
-  Result<Blob> load_tail() const;
-  Result<Blob> whole_object() const;
-  Result<Blob> fetch(std::optional<ByteRange> range) const;
-  Result<> check_block(std::string_view bytes, const BlockHandle& handle, BlockType type) const;
-  tl::unexpected<Error> damaged(std::string_view what, uint64_t offset) const;
+  /// The block that `handle` names. May suspend.
+  Result<Block> block(const BlockHandle& handle, BlockType type) const;
+  /// As `block`, of rows; those of `more`, which lie right behind it, are read along with it if it
+  /// is missing, and kept in the cache.
+  Result<Block> row_block(const BlockHandle& handle, std::span<const BlockHandle> more) const;
+  Result<Block> part_of_whole(const BlockHandle& handle) const;
 
-  Env env_;
+  // What the cache calls for a block that it lacks.
+  Result<Blob> load_rows(const BlockHandle& handle, std::span<const BlockHandle> more) const;
+  Result<Blob> load_filter_or_index(BlockType type) const;
+  Result<Blob> load_whole() const;
+
+  /// Reads the footer, and brings filter and index into the cache.
+  Result<> read_tail();
+  Result<> use_tail(std::string_view tail);
+
+  using Use = std::function<Result<>(const Blob& bytes)>;
+  /// Reads the range, or the whole object, and hands it to `use`; once more if that says kCorrupt.
+  Result<> read(std::optional<ByteRange> range, const Use& use) const;
+  /// One read, repeated until the store answers or `give_up_after` has passed.
+  Result<Blob> fetch(std::optional<ByteRange> range) const;
+
+  const Env env_;
   BlockCache& cache_;
-  std::string key_;
-  uint64_t bytes_;
-  Tree tree_;
-  TableReadConfig config_;
-  uint64_t number_;  // in the cache
-  bool ranges_;      // the store has range reads
+  const std::string key_;
+  const uint64_t bytes_;
+  const Tree tree_;
+  const TableReadConfig config_;
+  const uint64_t number_;  // in the cache
+  const bool ranges_;      // the store has range reads
   TableFooter footer_;
 };
 
@@ -84,10 +101,12 @@ class Table : public std::enable_shared_from_this<Table> {
 /// cache evicts.
 class TableCursor {
  public:
-  /// How far a walk will go: blocks up to it are read together with the first one that is missing.
+  /// How far a walk will go: blocks up to there are read together with the first one that is
+  /// missing.
   struct ReadAhead {
-    std::string last_key;  // no row above it is wanted
-    uint64_t bytes = 0;    // read at most so many at once; 0: block by block
+    std::string last_key;      // no row above it is wanted
+    uint64_t bytes_max = 0;    // read at most so many at once; 0: block by block
+    uint64_t bytes_first = 0;  // the first time; from then on four times more each time
   };
   explicit TableCursor(std::shared_ptr<const Table> table) : TableCursor(std::move(table), {}) {}
   TableCursor(std::shared_ptr<const Table> table, ReadAhead ahead);
@@ -101,11 +120,17 @@ class TableCursor {
   RowView row() const { return rows_.row(); }
 
  private:
-  Result<> load_rows();
-  Result<> settle();
+  /// Enters the block of rows that the index stands at.
+  Result<> enter_block();
+  /// The blocks behind the one that the index stands at, as far as read-ahead goes.
+  std::vector<BlockHandle> blocks_ahead(const BlockHandle& first) const;
+  /// From the end of a block of rows to the start of the next.
+  Result<> leave_ended_block();
+  Result<> damaged();
 
   std::shared_ptr<const Table> table_;
   ReadAhead ahead_;
+  uint64_t ahead_bytes_;  // now
   BlockCursor index_;
   BlockCursor rows_;
 };

@@ -3,7 +3,8 @@
 //
 // "Newest" is the highest (generation, change number), never the age of the file that holds it. A
 // row of a table outside that table's clip does not exist. Tables are asked only where their filter
-// says that they may hold the stream. The memtables' rows are those of the moment of the call.
+// says that they may hold the stream. Rows that are put while a call waits for the store may be
+// missing from its result.
 #pragma once
 
 #include <memory>
