@@ -1,0 +1,306 @@
+#include "core/cell/instance.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/api/api.hpp"
+#include "core/cell/cell_document.hpp"
+#include "core/cell/membership.hpp"
+#include "core/cell/shard_map.hpp"
+#include "core/fleet/lease.hpp"
+#include "core/log/fence.hpp"
+#include "core/rt/clock.hpp"
+#include "core/rt/random.hpp"
+#include "core/rt/sync.hpp"
+#include "core/rt/trace.hpp"
+#include "core/shard/replay.hpp"
+#include "core/topology/takeover.hpp"
+#include "core/topology/trim.hpp"
+
+namespace morula {
+
+namespace {
+
+// After the end of an incarnation its log's waiters are told; so long they may take to answer.
+constexpr Duration kLastAnswers = std::chrono::milliseconds(200);
+constexpr Duration kDrainPoll = std::chrono::milliseconds(10);
+
+/// Requests arrive from construction to destruction.
+class Serving {
+ public:
+  Serving(Network& network, Scope& requests, Network::Handler handler) : network_(network) {
+    network_.serve(requests, std::move(handler));
+  }
+  ~Serving() { network_.stop_serving(); }
+  Serving(const Serving&) = delete;
+  Serving& operator=(const Serving&) = delete;
+
+ private:
+  Network& network_;
+};
+
+}  // namespace
+
+struct Instance::Impl {
+  Impl(const Env& e, InstanceConfig c)
+      : env(e),
+        config(std::move(c)),
+        self{config.name, Ulid::draw(env.clock.wall(), env.random)},
+        lease(env, config.lease, config.retry, self),
+        membership(env, config.lease, config.retry, self),
+        shards(env, self),
+        cache(config.block_cache_bytes) {}
+
+  Result<Ended> run(Scope& fibers);
+  Result<Ended> serve_until_end(Scope& fibers, Scope& requests);
+  Result<Ended> finish(Scope& requests);
+  void drain(Scope& requests, Duration grace);
+
+  void end_with(Ended how);
+  void end_with(Error error);
+
+  void keep_lease();
+  void keep_looking(Scope& fibers);
+  void keep_trimming();
+
+  Result<> look(Scope& fibers);
+  Result<> take_over(Scope& fibers, const IncarnationId& owner, LogSeq hint);
+  Result<> serve(Scope& fibers, std::vector<AdoptedShard> adopted);
+
+  const Env env;
+  InstanceConfig config;
+  const IncarnationId self;
+  Lease lease;
+  Membership membership;
+  ShardMap shards;
+  BlockCache cache;
+  TableNumbers table_numbers;
+  std::unique_ptr<LogWriter> log;
+  std::unique_ptr<Api> api;
+
+  bool alone = false;
+  bool stop_requested = false;
+  Event ending;
+  Ended ended = Ended::kStopped;
+  std::optional<Error> fatal;
+};
+
+void Instance::Impl::end_with(Ended how) {
+  if (ending.is_set()) return;
+  ended = how;
+  ending.set();
+}
+
+void Instance::Impl::end_with(Error error) {
+  if (ending.is_set()) return;
+  fatal = std::move(error);
+  ending.set();
+}
+
+Result<Instance::Ended> Instance::Impl::run(Scope& fibers) {
+  if (!is_valid_instance_name(config.name)) {
+    return fail(ErrorCode::kInvalid,
+                "\"" + config.name + "\" is no instance name: 1 to 63 of a-z, 0-9 and -");
+  }
+  auto cell = open_cell(env, config.retry, self, config.log.window);
+  MORULA_TRY(cell);
+  config.log.window = cell->window;
+  MORULA_TRY(lease.join());
+  log = std::make_unique<LogWriter>(env, config.log, self, fibers);
+  ApiConfig api_config;
+  api_config.stream = config.stream;
+  api_config.forward_timeout = config.forward_timeout;
+  api = std::make_unique<Api>(env, StreamHasher(cell->hash_secret), shards, api_config);
+  env.trace.log(Severity::kInfo, "joined",
+                {{"cell", cell->cell.text()},
+                 {"incarnation", self.text()},
+                 {"address", env.network.address()}});
+  return with_scope(env.domain, [&](Scope& requests) { return serve_until_end(fibers, requests); });
+}
+
+Result<Instance::Ended> Instance::Impl::serve_until_end(Scope& fibers, Scope& requests) {
+  {
+    const Serving serving(env.network, requests,
+                          [this](const HttpRequest& request) { return api->handle(request); });
+    fibers.spawn("lease", [this] { keep_lease(); });
+    fibers.spawn("looking", [this, &fibers] { keep_looking(fibers); });
+    fibers.spawn("trim", [this] { keep_trimming(); });
+    fibers.spawn("fenced", [this] {
+      log->fenced_event().wait();
+      end_with(Ended::kFenced);
+    });
+    fibers.spawn("lease_lost", [this] {
+      lease.lost().wait();
+      end_with(Ended::kLeaseLost);
+    });
+    if (stop_requested) end_with(Ended::kStopped);
+    ending.wait();
+  }
+  return finish(requests);
+}
+
+// The order of a clean stop: no new requests, answers to those under way, the own fence as the
+// log's last object, and only then `stopped` (OWNERSHIP R8, Reads).
+Result<Instance::Ended> Instance::Impl::finish(Scope& requests) {
+  env.trace.log(Severity::kInfo, "ending",
+                {{"incarnation", self.text()},
+                 {"why", fatal                      ? std::string_view(fatal->message)
+                         : ended == Ended::kStopped ? "stop requested"
+                         : ended == Ended::kFenced  ? "log fenced"
+                                                    : "lease lost"}});
+  const bool clean = !fatal && ended == Ended::kStopped;
+  drain(requests, clean ? config.stop_grace : kLastAnswers);
+  shards.stop_serving();
+  requests.close();
+  if (fatal) return fail(*fatal);
+  if (!clean) return ended;
+  if (auto stopped = log->stop(); !stopped) {
+    if (stopped.error().code == ErrorCode::kFenced) return Ended::kFenced;
+    return fail(stopped.error());
+  }
+  MORULA_TRY(lease.write_stopped(log->acknowledged()));
+  return Ended::kStopped;
+}
+
+void Instance::Impl::drain(Scope& requests, Duration grace) {
+  const Time until = env.clock.now() + grace;
+  while (requests.live() > 0 && env.clock.now() < until) env.clock.sleep(kDrainPoll);
+}
+
+void Instance::Impl::keep_lease() {
+  while (true) {
+    auto others = membership.look_whether_alone();
+    if (others) {
+      alone = *others;
+    } else {
+      env.trace.log(Severity::kWarning, "members_unread", {{"error", others.error().message}});
+    }
+    auto renewed = lease.renew(alone, log->acknowledged());
+    if (!renewed) {
+      env.trace.log(Severity::kWarning, "lease_not_renewed", {{"error", renewed.error().message}});
+    } else if (!*renewed) {
+      return;
+    }
+    env.clock.sleep(alone && renewed ? config.lease.heartbeat_alone : config.lease.heartbeat);
+  }
+}
+
+void Instance::Impl::keep_looking(Scope& fibers) {
+  while (true) {
+    const Time began = env.clock.now();
+    if (auto seen = look(fibers); !seen) {
+      const Error& error = seen.error();
+      env.trace.log(Severity::kWarning, "look_failed", {{"error", error.message}});
+      if (error.code == ErrorCode::kCorrupt) return end_with(error);
+    }
+    shards.looked();
+    const bool quiet = shards.owns_all();
+    shards.wait_for_look(began +
+                         (quiet ? config.lease.heartbeat_alone : config.lease.watch_interval));
+    env.clock.sleep_until(began + config.retry.backoff_min);  // however many ask
+  }
+}
+
+// Reads the topology, and looks after every owner that isn't this incarnation.
+Result<> Instance::Impl::look(Scope& fibers) {
+  auto topology = read_topology(env, config.retry);
+  MORULA_TRY(topology);
+  if (!*topology) {
+    Takeover takeover(env, config.retry, *log);
+    auto first = takeover.create_first_topology(config.first_prefix_bits);
+    MORULA_TRY(first);
+    return serve(fibers, std::move(*first));
+  }
+  std::set<IncarnationId> owners;
+  for (const TopologyShard& row : (*topology)->content.shards) {
+    if (row.owner != self) owners.insert(row.owner);
+  }
+  shards.learn(std::move((*topology)->content));
+  for (const IncarnationId& owner : owners) {
+    auto seen = membership.look_at(owner);
+    MORULA_TRY(seen);
+    if (!*seen) {
+      env.trace.log(Severity::kWarning, "owner_without_document", {{"owner", owner.text()}});
+    } else if (!(*seen)->over) {
+      shards.learn_address(owner, (*seen)->address);
+    } else {
+      MORULA_TRY(take_over(fibers, owner, (*seen)->acknowledged_hint));
+    }
+  }
+  return {};
+}
+
+Result<> Instance::Impl::take_over(Scope& fibers, const IncarnationId& owner, LogSeq hint) {
+  env.trace.log(Severity::kInfo, "taking_over", {{"from", owner.text()}});
+  auto fence = fence_log(env, self, owner, hint, config.log.window, config.retry);
+  MORULA_TRY(fence);
+  Takeover takeover(env, config.retry, *log);
+  auto adopted = takeover.run(owner, *fence);
+  MORULA_TRY(adopted);
+  return serve(fibers, std::move(*adopted));
+}
+
+// From here on the shards are this incarnation's: an error ends it, so that others may try.
+Result<> Instance::Impl::serve(Scope& fibers, std::vector<AdoptedShard> adopted) {
+  if (adopted.empty()) return {};
+  std::vector<std::shared_ptr<Shard>> opened;
+  for (AdoptedShard& shard : adopted) {
+    opened.push_back(std::make_shared<Shard>(env, config.shard, *log, lease, cache, table_numbers,
+                                             std::move(shard)));
+  }
+  Result<> done;
+  for (const auto& shard : opened) {
+    if (done) done = shard->open_tables();
+  }
+  if (done) done = replay_closed_ranges(env, config.retry, *log, opened);
+  if (!done) {
+    end_with(done.error());
+    return done;
+  }
+  auto topology = read_topology(env, config.retry);
+  MORULA_TRY(topology);
+  if (*topology) shards.learn(std::move((*topology)->content));
+  for (const auto& shard : opened) {
+    const bool replayed = shard->manifest().logs.size() > 1;
+    shards.serve(std::make_shared<ServedShard>(env, shard, config.stream));
+    fibers.spawn("flusher", [shard] { shard->run_flusher(); });
+    if (replayed) shard->request_flush();  // frees the dead incarnation's log
+    env.trace.log(Severity::kInfo, "serving",
+                  {{"shard", shard->prefix().text()}, {"epoch", shard->epoch().value}});
+  }
+  return {};
+}
+
+void Instance::Impl::keep_trimming() {
+  while (true) {
+    env.clock.sleep(config.trim_interval);
+    if (auto trimmed = trim_own_log(env, config.retry, *log); !trimmed) {
+      env.trace.log(Severity::kWarning, "trim_failed", {{"error", trimmed.error().message}});
+    }
+  }
+}
+
+Instance::Instance(const Env& env, InstanceConfig config)
+    : impl_(std::make_unique<Impl>(env, std::move(config))) {}
+
+Instance::~Instance() = default;
+
+Result<Instance::Ended> Instance::run() {
+  return with_scope(impl_->env.domain, [&](Scope& fibers) { return impl_->run(fibers); });
+}
+
+void Instance::request_stop() {
+  impl_->stop_requested = true;
+  impl_->end_with(Ended::kStopped);
+}
+
+bool Instance::ready() const {
+  return impl_->shards.ready();
+}
+
+std::string Instance::incarnation() const {
+  return impl_->self.text();
+}
+
+}  // namespace morula

@@ -1,0 +1,40 @@
+#include "core/cell/membership.hpp"
+
+#include "core/store/keys.hpp"
+
+namespace morula {
+
+Membership::Membership(const Env& env, const LeaseConfig& config, const RetryConfig& retry,
+                       IncarnationId self)
+    : env_(env), config_(config), retry_(retry), self_(std::move(self)) {}
+
+MemberWatch& Membership::watch(const std::string& name) {
+  return watches_.try_emplace(name, env_, config_, retry_, self_, name).first->second;
+}
+
+Result<bool> Membership::look_whether_alone() {
+  auto documents = list_objects(env_, keys::kMembers, {}, Purpose::kHeartbeat, retry_);
+  MORULA_TRY(documents);
+  bool alone = true;
+  for (const ObjectInfo& document : *documents) {
+    auto name = keys::member_name(document.key);
+    if (!name || *name == self_.name) continue;  // a foreign object is nobody
+    auto seen = watch(*name).look();
+    MORULA_TRY(seen);
+    if (*seen == MemberWatch::Seen::kLive) alone = false;
+  }
+  return alone;
+}
+
+Result<std::optional<Membership::Owner>> Membership::look_at(const IncarnationId& incarnation) {
+  MemberWatch& watched = watch(incarnation.name);
+  auto seen = watched.look();
+  MORULA_TRY(seen);
+  if (*seen == MemberWatch::Seen::kAbsent) return std::nullopt;
+  const Member& member = *watched.member();
+  // A document is only replaced by the name's next incarnation once it is over.
+  if (member.incarnation != incarnation) return Owner{true, {}, LogSeq(0)};
+  return Owner{*seen == MemberWatch::Seen::kOver, member.address, member.acknowledged};
+}
+
+}  // namespace morula
