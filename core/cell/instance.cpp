@@ -49,8 +49,8 @@ struct Instance::Impl {
         self{config.name, Ulid::draw(env.clock.wall(), env.random)},
         lease(env, config.lease, config.retry, self),
         membership(env, config.lease, config.retry, self),
-        shards(env, self),
-        cache(config.block_cache_bytes) {}
+        cache(config.block_cache_bytes),
+        shards(env, self) {}
 
   Result<Ended> run(Scope& fibers);
   Result<Ended> serve_until_end(Scope& fibers, Scope& requests);
@@ -73,10 +73,10 @@ struct Instance::Impl {
   const IncarnationId self;
   Lease lease;
   Membership membership;
-  ShardMap shards;
   BlockCache cache;
   TableNumbers table_numbers;
   std::unique_ptr<LogWriter> log;
+  ShardMap shards;  // its shards hold pins of the log
   std::unique_ptr<Api> api;
 
   bool alone = false;

@@ -9,6 +9,7 @@
 #include "core/rt/random.hpp"
 #include "core/rt/trace.hpp"
 #include "core/store/keys.hpp"
+#include "core/store/read_document.hpp"
 
 namespace morula {
 
@@ -42,7 +43,7 @@ Result<ConditionalOutcome> Lease::swap(const Member& next) {
 
 Result<> Lease::join() {
   while (true) {
-    auto found = get_object(env_, key_, Purpose::kHeartbeat, retry_);
+    auto found = read_document(env_, key_, Purpose::kHeartbeat, retry_, decode_member);
     MORULA_TRY(found);
     Member next = next_content(MemberState::kLive, LogSeq(0));
     const Time sent = env_.clock.now();
@@ -51,15 +52,12 @@ Result<> Lease::join() {
       outcome =
           create_object(env_, key_, make_blob(encode_member(next)), Purpose::kHeartbeat, retry_);
     } else {
-      auto current = decode_member(*(*found)->body);
-      if (!current) {
-        return fail(ErrorCode::kCorrupt, key_ + ": " + current.error().message);
-      }
-      if (current->state == MemberState::kLive) {
-        MORULA_TRY(take_over_name(**found));
+      const Member& current = (*found)->content;
+      if (current.state == MemberState::kLive) {
+        MORULA_TRY(await_expiry(current.version));
         continue;
       }
-      next.version = current->version + 1;
+      next.version = current.version + 1;
       etag_ = (*found)->etag;
       outcome = swap(next);
     }
@@ -77,16 +75,14 @@ Result<> Lease::join() {
 
 // The name's document is live in another incarnation's hands: most often this instance's own
 // earlier run. It must be expired by the rules before its name and shards may be had.
-Result<> Lease::take_over_name(const StoredObject& found) {
-  auto holder = decode_member(*found.body);
-  MORULA_TRY(holder);
+Result<> Lease::await_expiry(Version found) {
   MemberWatch watch(env_, config_, retry_, self_, self_.name);
   while (true) {
     auto state = watch.look();
     MORULA_TRY(state);
     if (*state != MemberWatch::Seen::kLive) return {};
     // One renewal that a dead process had sent may still land; a second one shows that it lives.
-    if (watch.member()->version > holder->version + 1) {
+    if (watch.member()->version > found + 1) {
       return fail(ErrorCode::kInvalid, "another instance named \"" + self_.name +
                                            "\" is alive at " + watch.member()->address +
                                            "; give each instance of a cell its own name");

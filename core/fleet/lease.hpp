@@ -41,7 +41,7 @@ class Lease : public LeaseView {
  private:
   Result<ConditionalOutcome> swap(const Member& next);
   Member next_content(MemberState state, LogSeq acknowledged) const;
-  Result<> take_over_name(const StoredObject& found);
+  Result<> await_expiry(Version found);
   void LoseLease(Version found);
   Duration usable(Duration lease) const {
     return lease - lease_margin(lease, config_.margin_permille);

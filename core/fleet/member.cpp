@@ -1,36 +1,19 @@
 #include "core/fleet/member.hpp"
 
-#include "core/base/json.hpp"
+#include "core/base/document.hpp"
 
 namespace morula {
 
 namespace {
 
-constexpr uint64_t kFormat = 1;
-
-constexpr MemberState kStates[] = {MemberState::kLive, MemberState::kExpired,
-                                   MemberState::kStopped};
+constexpr DocumentFormat kFormat{"morula-member", 1};
+constexpr uint64_t kLeaseMsMax = 3'600'000;
 
 Result<MemberState> parse_state(std::string_view text) {
-  for (MemberState state : kStates) {
+  for (MemberState state : {MemberState::kLive, MemberState::kExpired, MemberState::kStopped}) {
     if (text == to_string(state)) return state;
   }
-  return fail(ErrorCode::kCorrupt,
-              "state: \"" + std::string(text) + "\" is none of live, expired, stopped");
-}
-
-Result<ProcessIdentity> parse_process(const Json& json) {
-  const Json* process = json.find("process");
-  if (process == nullptr) return fail(ErrorCode::kCorrupt, "process: missing");
-  auto boot = process->string_at("boot_id");
-  MORULA_TRY(boot);
-  auto space = process->string_at("pid_namespace");
-  MORULA_TRY(space);
-  auto pid = process->u64_at("pid");
-  MORULA_TRY(pid);
-  auto start = process->u64_at("start_time");
-  MORULA_TRY(start);
-  return ProcessIdentity{*boot, *space, *pid, *start};
+  return fail(ErrorCode::kCorrupt, "must be live, expired or stopped");
 }
 
 }  // namespace
@@ -53,59 +36,38 @@ std::string encode_member(const Member& member) {
                        {"pid_namespace", member.process.pid_namespace},
                        {"pid", member.process.pid},
                        {"start_time", member.process.start_time}};
-  Json::Object object{{"format", kFormat},
-                      {"version", member.version.value},
-                      {"incarnation", member.incarnation.text()},
-                      {"state", std::string(to_string(member.state))},
-                      {"lease_ms", static_cast<uint64_t>(lease_ms.count())},
-                      {"address", member.address},
-                      {"acknowledged", member.acknowledged.value},
-                      {"process", std::move(process)},
-                      {"writer", member.writer.text()},
-                      {"nonce", member.nonce.text()}};
-  return Json(std::move(object)).pretty();
+  return encode_document(kFormat, {{"version", member.version.value},
+                                   {"incarnation", member.incarnation.text()},
+                                   {"state", std::string(to_string(member.state))},
+                                   {"lease_ms", static_cast<uint64_t>(lease_ms.count())},
+                                   {"address", member.address},
+                                   {"acknowledged", member.acknowledged.value},
+                                   {"process", std::move(process)},
+                                   {"writer", member.writer.text()},
+                                   {"nonce", member.nonce.text()}});
 }
 
 Result<Member> decode_member(std::string_view text) {
-  auto json = Json::parse(text);
+  auto json = open_document(kFormat, text);
   MORULA_TRY(json);
-  auto format = json->u64_at("format");
-  MORULA_TRY(format);
-  if (*format != kFormat) {
-    return fail(ErrorCode::kCorrupt, "format: " + std::to_string(*format) +
-                                         " is not known to this version, which reads 1");
-  }
+  MemberReader in(*json);
   Member member;
-  auto version = json->u64_at("version");
-  MORULA_TRY(version);
-  member.version = Version(*version);
-  auto incarnation = json->string_at("incarnation").and_then(IncarnationId::parse);
-  MORULA_TRY(incarnation);
-  member.incarnation = *incarnation;
-  auto state = json->string_at("state").and_then(parse_state);
-  MORULA_TRY(state);
-  member.state = *state;
-  auto lease = json->u64_at("lease_ms");
-  MORULA_TRY(lease);
-  if (*lease == 0 || *lease > 3'600'000) {
-    return fail(ErrorCode::kCorrupt, "lease_ms: must be 1 to 3600000");
-  }
-  member.lease = std::chrono::milliseconds(*lease);
-  auto address = json->string_at("address");
-  MORULA_TRY(address);
-  member.address = *address;
-  auto acknowledged = json->u64_at("acknowledged");
-  MORULA_TRY(acknowledged);
-  member.acknowledged = LogSeq(*acknowledged);
-  auto process = parse_process(*json);
-  MORULA_TRY(process);
-  member.process = *process;
-  auto writer = json->string_at("writer").and_then(IncarnationId::parse);
-  MORULA_TRY(writer);
-  member.writer = *writer;
-  auto nonce = json->string_at("nonce").and_then(Ulid::parse);
-  MORULA_TRY(nonce);
-  member.nonce = *nonce;
+  member.version = Version(in.number("version"));
+  member.incarnation = in.parsed("incarnation", IncarnationId::parse);
+  member.state = in.parsed("state", parse_state);
+  member.lease = std::chrono::milliseconds(in.number("lease_ms", 1, kLeaseMsMax));
+  member.address = in.string("address");
+  member.acknowledged = LogSeq(in.number("acknowledged"));
+  member.writer = in.parsed("writer", IncarnationId::parse);
+  member.nonce = in.parsed("nonce", Ulid::parse);
+  const Json object = in.object("process");
+  MemberReader process(object, in.path_of("process"));
+  member.process.boot_id = process.string("boot_id");
+  member.process.pid_namespace = process.string("pid_namespace");
+  member.process.pid = process.number("pid");
+  member.process.start_time = process.number("start_time");
+  MORULA_TRY(process.finish());
+  MORULA_TRY(in.finish());
   return member;
 }
 

@@ -5,6 +5,7 @@
 #include "core/rt/random.hpp"
 #include "core/rt/trace.hpp"
 #include "core/store/keys.hpp"
+#include "core/store/read_document.hpp"
 
 namespace morula {
 
@@ -21,19 +22,18 @@ Duration MemberWatch::remaining() const {
 
 Result<MemberWatch::Seen> MemberWatch::look() {
   const Time sent = env_.clock.now();
-  auto found = get_object(env_, key_, Purpose::kHeartbeat, retry_);
+  auto found = read_document(env_, key_, Purpose::kHeartbeat, retry_, decode_member);
   MORULA_TRY(found);
   if (!*found) {
     member_.reset();
     return Seen::kAbsent;
   }
-  auto current = decode_member(*(*found)->body);
-  if (!current) return fail(ErrorCode::kCorrupt, key_ + ": " + current.error().message);
-  if (!member_ || member_->version != current->version || etag_ != (*found)->etag) {
+  Member& current = (*found)->content;
+  if (!member_ || member_->version != current.version || etag_ != (*found)->etag) {
     first_seen_ = mutated(Mutant::watch_from_send) ? sent : env_.clock.now();
     etag_ = (*found)->etag;
   }
-  member_ = std::move(*current);
+  member_ = std::move(current);
   if (member_->state != MemberState::kLive) return Seen::kOver;
 
   const bool gone = env_.platform.provably_gone(member_->process);

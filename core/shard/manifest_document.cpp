@@ -2,21 +2,18 @@
 
 #include "core/rt/clock.hpp"
 #include "core/rt/random.hpp"
+#include "core/store/read_document.hpp"
 
 namespace morula {
 
 Result<Versioned<Manifest>> read_manifest(const Env& env, std::string_view key,
                                           const RetryConfig& retry) {
-  auto object = get_object(env, key, Purpose::kOwnership, retry);
-  MORULA_TRY(object);
-  if (!*object) {
+  auto manifest = read_document(env, key, Purpose::kOwnership, retry, decode_manifest);
+  MORULA_TRY(manifest);
+  if (!*manifest) {
     return fail(ErrorCode::kCorrupt, std::string(key) + ": the topology names it, but it is gone");
   }
-  auto manifest = decode_manifest(*(*object)->body);
-  if (!manifest) {
-    return fail(ErrorCode::kCorrupt, std::string(key) + ": " + manifest.error().message);
-  }
-  return Versioned<Manifest>{std::move(*manifest), (*object)->etag};
+  return std::move(**manifest);
 }
 
 Manifest next_version(const Env& env, Manifest manifest, const IncarnationId& writer) {

@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "core/base/check.hpp"
-#include "core/base/json.hpp"
+#include "core/base/document.hpp"
 
 namespace morula {
 
 namespace {
 
-constexpr uint64_t kFormat = 1;
+constexpr DocumentFormat kFormat{"morula-topology", 1};
 
 bool partitions_space(const std::vector<TopologyShard>& shards) {
   uint64_t covered = 0;  // in units of the smallest shard; the next prefix must begin here
@@ -21,28 +21,19 @@ bool partitions_space(const std::vector<TopologyShard>& shards) {
   return covered == uint64_t{1} << Prefix::kMaxLength;
 }
 
-Result<TopologyShard> decode_shard(const Json& json) {
+Result<TopologyShard> decode_shard(const Json& json, std::string path) {
+  MemberReader in(json, std::move(path));
   TopologyShard shard;
-  auto prefix = json.string_at("prefix").and_then(Prefix::parse);
-  MORULA_TRY(prefix);
-  shard.prefix = *prefix;
-  auto epoch = json.u64_at("epoch");
-  MORULA_TRY(epoch);
-  shard.epoch = Epoch(*epoch);
-  auto owner = json.string_at("owner").and_then(IncarnationId::parse);
-  MORULA_TRY(owner);
-  shard.owner = *owner;
-  auto manifest = json.string_at("manifest");
-  MORULA_TRY(manifest);
-  shard.manifest = *manifest;
-  auto logs = json.array_at("logs");
-  MORULA_TRY(logs);
-  for (const Json& log : *logs) {
-    if (log.as_string() == nullptr) return fail(ErrorCode::kCorrupt, "logs: must be strings");
-    auto incarnation = IncarnationId::parse(*log.as_string());
-    MORULA_TRY(incarnation);
-    shard.logs.push_back(*incarnation);
+  shard.prefix = in.parsed("prefix", Prefix::parse);
+  shard.epoch = Epoch(in.number("epoch"));
+  shard.owner = in.parsed("owner", IncarnationId::parse);
+  shard.manifest = in.string("manifest");
+  for (const Json& log : in.array("logs")) {
+    auto incarnation = IncarnationId::parse(log.as_string() == nullptr ? "" : *log.as_string());
+    if (!incarnation) in.wrong("logs", incarnation.error().message);
+    if (incarnation) shard.logs.push_back(*incarnation);
   }
+  MORULA_TRY(in.finish());
   return shard;
 }
 
@@ -82,42 +73,28 @@ std::string encode_topology(const Topology& topology) {
                                      {"manifest", shard.manifest},
                                      {"logs", std::move(logs)}});
   }
-  return Json(Json::Object{{"format", kFormat},
-                           {"version", topology.version.value},
-                           {"shards", std::move(shards)},
-                           {"writer", topology.writer.text()},
-                           {"nonce", topology.nonce.text()}})
-      .pretty();
+  return encode_document(kFormat, {{"version", topology.version.value},
+                                   {"shards", std::move(shards)},
+                                   {"writer", topology.writer.text()},
+                                   {"nonce", topology.nonce.text()}});
 }
 
 Result<Topology> decode_topology(std::string_view text) {
-  auto json = Json::parse(text);
+  auto json = open_document(kFormat, text);
   MORULA_TRY(json);
-  auto format = json->u64_at("format");
-  MORULA_TRY(format);
-  if (*format != kFormat) {
-    return fail(ErrorCode::kCorrupt, "format: " + std::to_string(*format) +
-                                         " is not known to this version, which reads 1");
-  }
+  MemberReader in(*json);
   Topology topology;
-  auto version = json->u64_at("version");
-  MORULA_TRY(version);
-  topology.version = Version(*version);
-  auto writer = json->string_at("writer").and_then(IncarnationId::parse);
-  MORULA_TRY(writer);
-  topology.writer = *writer;
-  auto nonce = json->string_at("nonce").and_then(Ulid::parse);
-  MORULA_TRY(nonce);
-  topology.nonce = *nonce;
-  auto shards = json->array_at("shards");
-  MORULA_TRY(shards);
-  for (const Json& entry : *shards) {
-    auto shard = decode_shard(entry);
+  topology.version = Version(in.number("version"));
+  topology.writer = in.parsed("writer", IncarnationId::parse);
+  topology.nonce = in.parsed("nonce", Ulid::parse);
+  for (const Json& entry : in.array("shards")) {
+    auto shard = decode_shard(entry, "shards[" + std::to_string(topology.shards.size()) + "]");
     MORULA_TRY(shard);
     topology.shards.push_back(std::move(*shard));
   }
+  MORULA_TRY(in.finish());
   if (!partitions_space(topology.shards)) {
-    return fail(ErrorCode::kCorrupt, "shards: do not partition the hash space in order");
+    return fail(ErrorCode::kCorrupt, "shards do not partition the hash space in order");
   }
   return topology;
 }

@@ -3,19 +3,12 @@
 #include "core/rt/clock.hpp"
 #include "core/rt/random.hpp"
 #include "core/store/keys.hpp"
+#include "core/store/read_document.hpp"
 
 namespace morula {
 
 Result<std::optional<Versioned<Topology>>> read_topology(const Env& env, const RetryConfig& retry) {
-  auto object = get_object(env, keys::kTopology, Purpose::kOwnership, retry);
-  MORULA_TRY(object);
-  if (!*object) return std::nullopt;
-  auto topology = decode_topology(*(*object)->body);
-  if (!topology) {
-    return fail(ErrorCode::kCorrupt,
-                std::string(keys::kTopology) + ": " + topology.error().message);
-  }
-  return Versioned<Topology>{std::move(*topology), (*object)->etag};
+  return read_document(env, keys::kTopology, Purpose::kOwnership, retry, decode_topology);
 }
 
 Topology next_version(const Env& env, Topology topology, const IncarnationId& writer) {
