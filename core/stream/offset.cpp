@@ -1,0 +1,53 @@
+#include "core/stream/offset.hpp"
+
+#include "core/base/check.hpp"
+
+namespace morula {
+
+namespace {
+
+constexpr size_t kDigits = 16;
+constexpr uint64_t kCountMax = 9'999'999'999'999'999;
+
+void write_digits(std::string& out, uint64_t count) {
+  MORULA_CHECK(count <= kCountMax);
+  const size_t begin = out.size();
+  out.resize(begin + kDigits);
+  for (size_t i = begin + kDigits; i > begin; --i) {
+    out[i - 1] = static_cast<char>('0' + count % 10);
+    count /= 10;
+  }
+}
+
+bool read_digits(std::string_view text, uint64_t& count) {
+  count = 0;
+  for (const char c : text) {
+    if (c < '0' || c > '9') return false;
+    count = count * 10 + static_cast<uint64_t>(c - '0');
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string offset_text(Offset offset) {
+  std::string text;
+  text.reserve(2 * kDigits + 1);
+  write_digits(text, offset.messages);
+  text.push_back('_');
+  write_digits(text, offset.bytes);
+  return text;
+}
+
+Result<Offset> parse_offset(std::string_view text) {
+  Offset offset;
+  if (text.size() != 2 * kDigits + 1 || text[kDigits] != '_' ||
+      !read_digits(text.substr(0, kDigits), offset.messages) ||
+      !read_digits(text.substr(kDigits + 1), offset.bytes)) {
+    return fail(ErrorCode::kInvalid,
+                "an offset is -1, now, or what a Stream-Next-Offset header of this stream said");
+  }
+  return offset;
+}
+
+}  // namespace morula

@@ -1,0 +1,89 @@
+// What the rows of a stream say: values of hot, descriptor, producer, sequence and data rows.
+// Formats: core/stream/FORMAT.md.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/result.hpp"
+#include "core/base/units.hpp"
+#include "core/lsm/row.hpp"
+#include "core/stream/expiry.hpp"
+
+namespace morula {
+
+/// All that an append needs to know of a stream; at most 40 bytes. The row's tombstone has the same
+/// value: what the stream was when it was deleted.
+struct HotRow {
+  Offset tail;
+  bool json = false;
+  bool has_sequence = false;  // a sequence row exists
+  Expiry::Kind expiry_kind = Expiry::Kind::kNone;
+  uint8_t content_type_code = 0;     // 0: the descriptor has the content type
+  std::optional<WallTime> deadline;  // from when on the stream is gone
+  uint64_t check = 0;                // the check hash of (tenant, path)
+  friend bool operator==(const HotRow&, const HotRow&) = default;
+};
+
+struct DescriptorRow {
+  std::string content_type;  // as it was given
+  Expiry expiry;
+  WallTime created;
+  std::string tenant;
+  std::string path;
+};
+
+/// What is known of one idempotent producer.
+struct ProducerRow {
+  uint64_t epoch = 0;
+  uint64_t seq = 0;  // the highest accepted
+  Offset tail;       // after the append that had it
+  friend bool operator==(const ProducerRow&, const ProducerRow&) = default;
+};
+
+std::string encode_hot(const HotRow& row);
+std::string encode_descriptor(const DescriptorRow& row);
+std::string encode_producer(const ProducerRow& row);
+std::string encode_sequence(std::string_view last);
+
+/// Each: kCorrupt when the value is not exactly that.
+Result<HotRow> decode_hot(std::string_view value);
+Result<DescriptorRow> decode_descriptor(std::string_view value);
+Result<ProducerRow> decode_producer(std::string_view value);
+Result<std::string> decode_sequence(std::string_view value);
+
+/// The messages of one append, none of them empty, one after the other, and how long each is.
+struct Messages {
+  std::string_view bytes;
+  std::string lengths;  // a varint each; empty when there is exactly one message
+  uint64_t count = 0;
+};
+
+std::string encode_data(Offset start, const Messages& messages);
+
+/// A data row, read message by message.
+class DataRow {
+ public:
+  /// kCorrupt when key or value can't be those of a data row. `row` must outlive this.
+  static Result<DataRow> decode(const Row& row);
+
+  Offset start() const { return start_; }
+  Offset end() const { return end_; }
+  /// Where the next message begins.
+  Offset position() const { return position_; }
+
+  /// The next message; nullopt after the last. kCorrupt when lengths and bytes don't fit, or the
+  /// last message doesn't end at the key's offset.
+  Result<std::optional<std::string_view>> next();
+
+ private:
+  Offset start_;
+  Offset end_;
+  Offset position_;
+  std::string_view lengths_;  // of the messages still to come
+  std::string_view bytes_;
+};
+
+}  // namespace morula
