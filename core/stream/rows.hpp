@@ -57,7 +57,7 @@ Result<std::string> decode_sequence(std::string_view value);
 /// The messages of one append, none of them empty, one after the other, and how long each is.
 struct Messages {
   std::string_view bytes;
-  std::string lengths;  // a varint each; empty when there is exactly one message
+  std::string_view lengths;  // a varint each; empty when there is exactly one message
   uint64_t count = 0;
 };
 

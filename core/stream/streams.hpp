@@ -82,7 +82,7 @@ enum class Refusal : uint8_t {
   kAbsent,               // no such stream: never created, deleted, or past its deadline
   kExists,               // create: it exists with another content type or expiry
   kContentTypeMismatch,  // append: not the stream's content type
-  kInvalidContentType,   // no content type at all, or not one
+  kInvalidContentType,   // not a content type
   kInvalidJson,          // the body is not JSON, or an append of no messages
   kEmptyAppend,          // the body is empty
   kTooLarge,             // the body is over `append_bytes_max`
@@ -155,7 +155,8 @@ class Streams {
   /// A stream that exists with the same media type and expiry is answered as `existed`; its body
   /// stays as it is.
   CreateOutcome create(const CreateRequest& request);
-  /// Checks in this order: the stream, its content type, the body, the producer (a duplicate ends
+  /// Checks in this order: the content type's form, the body's size; then, as the stream is at one
+  /// moment, that it exists, its content type, the body's JSON, the producer (a duplicate ends
   /// here), `sequence`, `expected_offset`.
   AppendOutcome append(const AppendRequest& request);
   /// From `offset` at least one append, if there is one, and no more once `read_bytes_max` is

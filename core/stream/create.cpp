@@ -1,0 +1,113 @@
+// Creating and deleting.
+#include "core/stream/content_type.hpp"
+#include "core/stream/json_messages.hpp"
+#include "core/stream/streams_impl.hpp"
+
+namespace morula {
+
+namespace {
+
+/// The same media type and the same expiry.
+bool same_configuration(const StreamCreation& creation, std::string_view media,
+                        const Expiry& expiry, const StreamLimits& limits) {
+  const auto stored = media_type(creation.content_type, limits.content_type_bytes_max);
+  return stored && *stored == media && creation.expiry.same_as(expiry);
+}
+
+StreamCreation new_creation(const CreateRequest& request, bool json, Generation generation,
+                            WallTime now) {
+  StreamCreation creation;
+  creation.generation = generation;
+  creation.content_type = request.content_type;
+  creation.expiry = request.expiry;
+  creation.hot.json = json;
+  creation.hot.expiry_kind = request.expiry.kind;
+  creation.hot.content_type_code = content_type_code(request.content_type);
+  creation.hot.deadline = request.expiry.deadline(now);
+  creation.hot.check = request.stream.check;
+  return creation;
+}
+
+Row descriptor_row(const CreateRequest& request, Generation generation, WallTime now) {
+  DescriptorRow descriptor;
+  descriptor.content_type = request.content_type;
+  descriptor.expiry = request.expiry;
+  descriptor.created = now;
+  descriptor.tenant = std::string(request.tenant);
+  descriptor.path = std::string(request.path);
+  Row row;
+  row.key = row_key::meta(request.stream.id, generation, RowKind::kDescriptor);
+  row.value = encode_descriptor(descriptor);
+  return row;
+}
+
+}  // namespace
+
+CreateOutcome Streams::Impl::create(const CreateRequest& request) {
+  const StreamId id = request.stream.id;
+  const auto media = media_type(request.content_type, limits.content_type_bytes_max);
+  if (!media) return refused(Refusal::kInvalidContentType, media.error().message);
+  if (request.body.size() > limits.append_bytes_max) return refuse_too_large();
+  JsonMessages json;
+  Messages first{request.body, {}, request.body.empty() ? uint64_t{0} : 1};
+  if (is_json(*media) && !request.body.empty()) {
+    auto split = split_json_messages(request.body);
+    if (!split) return refused(Refusal::kInvalidJson, split.error().message);
+    json = std::move(*split);
+    first = json.view();
+  }
+  if (auto room = rows.wait_for_room(); !room) return unserved(id, std::move(room).error());
+
+  const StreamStatePtr state = cache.get(id);
+  MutexLock lock(state->mutex);
+  if (auto loaded = load(id, *state); !loaded) return unserved(id, std::move(loaded).error());
+  if (exists(*state)) {
+    auto refusal = refuse_absent(request.stream, *state);
+    if (!refusal && !same_configuration(*state->newest, *media, request.expiry, limits)) {
+      refusal = refused(Refusal::kExists,
+                        "the stream exists with another content type or another expiry");
+    }
+    const auto position = state->position;
+    Created existing{describe(id, *state->newest), true};
+    lock.unlock();
+    if (refusal) return answer<CreateOutcome>(std::move(*refusal), position);
+    return answer<CreateOutcome>(std::move(existing), position);
+  }
+
+  std::optional<Generation> last;
+  if (state->newest) last = state->newest->generation;
+  env.trace.sometimes("a deleted or expired stream was created again", last.has_value());
+  const WallTime now = rows.wall();
+  StreamCreation creation = new_creation(request, is_json(*media), rows.next_generation(last), now);
+  std::vector<Row> changed{descriptor_row(request, creation.generation, now)};
+  if (first.count > 0) changed.push_back(append_messages(id, creation, first));
+  Created created{describe(id, creation)};
+  state->newest = std::move(creation);
+  const LogSeq position = apply_changed(id, *state, std::move(changed));
+  lock.unlock();
+  return answer_change<CreateOutcome>(std::move(created), position);
+}
+
+RemoveOutcome Streams::Impl::remove(const StreamHash& stream) {
+  const StreamId id = stream.id;
+  if (auto room = rows.wait_for_room(); !room) return unserved(id, std::move(room).error());
+  const StreamStatePtr state = cache.get(id);
+  MutexLock lock(state->mutex);
+  if (auto loaded = load(id, *state); !loaded) return unserved(id, std::move(loaded).error());
+  if (auto refusal = refuse_absent(stream, *state)) {
+    const auto position = state->position;
+    lock.unlock();
+    return answer<RemoveOutcome>(std::move(*refusal), position);
+  }
+  StreamCreation tombstone;
+  tombstone.generation = state->newest->generation;
+  tombstone.change = state->newest->change;
+  tombstone.deleted = true;
+  tombstone.hot = state->newest->hot;
+  state->newest = std::move(tombstone);
+  const LogSeq position = apply_changed(id, *state, {});
+  lock.unlock();
+  return answer_change<RemoveOutcome>(Removed{}, position);
+}
+
+}  // namespace morula

@@ -1,0 +1,133 @@
+// Reading.
+#include "core/base/check.hpp"
+#include "core/stream/offset.hpp"
+#include "core/stream/streams_impl.hpp"
+
+namespace morula {
+
+namespace {
+
+/// How often a read that lost its rows to a delete begins again.
+constexpr int kReadAttempts = 3;
+
+/// The messages of rows that follow each other, from one offset on.
+class BodyBuilder {
+ public:
+  BodyBuilder(Offset from, bool json) : position_(from), json_(json) {
+    if (json_) body_.push_back('[');
+  }
+
+  void reserve(size_t bytes) { body_.reserve(bytes); }
+
+  /// False: the offset to begin at is not between two messages. kCorrupt.
+  Result<bool> add(const Row& row) {
+    auto data = DataRow::decode(row);
+    MORULA_TRY(data);
+    if (data->start() > position_ || (!first_ && data->start() != position_)) {
+      return fail(ErrorCode::kCorrupt,
+                  "data rows are missing before " + offset_text(data->start()));
+    }
+    while (data->position() < position_) {
+      const auto skipped = data->next();
+      MORULA_TRY(skipped);
+    }
+    if (data->position() != position_) return false;
+    for (;;) {
+      const auto message = data->next();
+      MORULA_TRY(message);
+      if (!*message) break;
+      if (json_ && !first_) body_.push_back(',');
+      body_.append(**message);
+      first_ = false;
+    }
+    position_ = data->position();
+    return true;
+  }
+
+  Offset position() const { return position_; }
+  std::string finish() {
+    if (json_) body_.push_back(']');
+    return std::move(body_);
+  }
+
+ private:
+  std::string body_;
+  Offset position_;
+  bool json_;
+  bool first_ = true;
+};
+
+Refused refuse_offset(std::string message) {
+  return refused(Refusal::kInvalidOffset, std::move(message));
+}
+
+}  // namespace
+
+Result<bool> Streams::Impl::read_messages(ReadAnswer& given) {
+  const StreamInfo& info = given.info;
+  BodyBuilder body(given.start, info.json);
+  if (given.start < info.tail) {
+    auto scanned =
+        rows.scan_data(info.id, info.generation, given.start, info.tail, limits.read_bytes_max);
+    MORULA_TRY(scanned);
+    if (scanned->empty()) return fail(ErrorCode::kCorrupt, "data rows are missing at the tail");
+    size_t bytes = 2 + scanned->size();
+    for (const Row& row : *scanned) bytes += row.value.size();
+    body.reserve(bytes);
+    for (const Row& row : *scanned) {
+      const auto added = body.add(row);
+      if (!added || !*added) return added;
+    }
+  }
+  given.end = body.position();
+  given.up_to_date = given.end == info.tail;
+  given.body = body.finish();
+  return true;
+}
+
+ReadOutcome Streams::Impl::read(const ReadRequest& request) {
+  const StreamId id = request.stream.id;
+  for (int attempt = 1;; ++attempt) {
+    auto opened = open(id);
+    if (!opened) return unserved(id, std::move(opened).error());
+    const StreamState& state = **opened;
+    // What the answer shows is the stream as it is now, whatever happens during the scan.
+    const auto position = state.position;
+    if (auto refusal = refuse_absent(request.stream, state)) {
+      return answer<ReadOutcome>(std::move(*refusal), position);
+    }
+    ReadAnswer given;
+    given.info = describe(id, *state.newest);
+    if (request.from == ReadRequest::From::kOffset) given.start = request.offset;
+    if (request.from == ReadRequest::From::kTail) given.start = given.info.tail;
+    if (given.start > given.info.tail) {
+      return answer<ReadOutcome>(
+          refuse_offset("the offset is beyond the tail, " + offset_text(given.info.tail)),
+          position);
+    }
+    auto read = read_messages(given);
+    if (read && *read) return answer<ReadOutcome>(std::move(given), position);
+    if (read) {
+      return answer<ReadOutcome>(refuse_offset("the offset is not between two messages"), position);
+    }
+    const bool replaced = !state.newest || state.newest->deleted ||
+                          state.newest->generation != given.info.generation || !exists(state);
+    if (read.error().code != ErrorCode::kCorrupt || !replaced || attempt == kReadAttempts) {
+      return unserved(id, std::move(read).error());
+    }
+    env.trace.sometimes("a read lost its rows to a delete and began again", true);
+  }
+}
+
+HeadOutcome Streams::Impl::head(const StreamHash& stream) {
+  auto opened = open(stream.id);
+  if (!opened) return unserved(stream.id, std::move(opened).error());
+  const StreamState& state = **opened;
+  const auto position = state.position;
+  if (auto refusal = refuse_absent(stream, state)) {
+    return answer<HeadOutcome>(std::move(*refusal), position);
+  }
+  return answer<HeadOutcome>(describe(stream.id, *state.newest), position);
+}
+
+}  // namespace morula

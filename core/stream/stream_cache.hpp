@@ -1,0 +1,69 @@
+// What is in memory of streams: their states, the least recently used go first.
+//
+// A state that somebody holds stays, and so does one whose last change is not known to be
+// acknowledged: read again from rows it would have lost the position that its answers wait for.
+// So the cache can pass its bound by what is in flight, which the log's queue bounds.
+#pragma once
+
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/base/ids.hpp"
+#include "core/base/units.hpp"
+#include "core/rt/sync.hpp"
+#include "core/stream/producer.hpp"
+#include "core/stream/rows.hpp"
+
+namespace morula {
+
+/// The newest creation of a stream, alive or deleted.
+struct StreamCreation {
+  Generation generation;
+  ChangeNumber change;
+  bool deleted = false;
+  HotRow hot;
+  std::string content_type;             // not of a deleted one
+  Expiry expiry;                        // not of a deleted one
+  std::optional<std::string> sequence;  // the last `Stream-Seq`, once it was needed
+  ProducerCache producers;
+};
+
+struct StreamState {
+  /// Held while the state is loaded, and from validating a change until it is applied. What is
+  /// loaded changes only in one go, without suspension, so reading it needs no lock.
+  Mutex mutex;
+  bool loaded = false;
+  std::optional<StreamCreation> newest;  // nullopt: never created, as far as rows tell
+  std::optional<LogSeq> position;        // of the last change; nullopt: none since it was loaded
+};
+
+using StreamStatePtr = std::shared_ptr<StreamState>;
+
+class StreamCache {
+ public:
+  explicit StreamCache(size_t states_max) : states_max_(states_max) {}
+
+  /// The one state of `id`, fresh and not loaded if there was none.
+  StreamStatePtr get(StreamId id);
+  /// All positions up to this one are acknowledged.
+  void acknowledged(LogSeq position);
+  size_t size() const { return states_.size(); }
+
+ private:
+  struct Entry {
+    StreamId id;
+    StreamStatePtr state;
+  };
+  bool may_go(const StreamState& state) const;
+  void evict();
+
+  const size_t states_max_;
+  std::optional<LogSeq> acknowledged_;
+  std::list<Entry> recent_;  // the last used first
+  std::map<StreamId, std::list<Entry>::iterator> states_;
+};
+
+}  // namespace morula

@@ -1,0 +1,159 @@
+#include "core/stream/streams.hpp"
+
+#include "core/base/check.hpp"
+#include "core/base/codec.hpp"
+#include "core/stream/content_type.hpp"
+#include "core/stream/streams_impl.hpp"
+
+namespace morula {
+
+namespace {
+
+std::string hex(StreamId id) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const uint64_t half : {id.high, id.low}) {
+    for (int shift = 60; shift >= 0; shift -= 4) text.push_back(kDigits[half >> shift & 0xf]);
+  }
+  return text;
+}
+
+Row hot_row(StreamId id, const StreamCreation& creation) {
+  Row row;
+  row.key = row_key::meta(id, creation.generation, RowKind::kHot);
+  row.deleted = creation.deleted;
+  row.value = encode_hot(creation.hot);
+  return row;
+}
+
+}  // namespace
+
+Streams::Streams(const Env& env, ShardRows& rows, const StreamLimits& limits)
+    : impl_(std::make_unique<Impl>(env, rows, limits)) {}
+Streams::~Streams() = default;
+
+CreateOutcome Streams::create(const CreateRequest& request) {
+  return impl_->create(request);
+}
+AppendOutcome Streams::append(const AppendRequest& request) {
+  return impl_->append(request);
+}
+ReadOutcome Streams::read(const ReadRequest& request) {
+  return impl_->read(request);
+}
+HeadOutcome Streams::head(const StreamHash& stream) {
+  return impl_->head(stream);
+}
+RemoveOutcome Streams::remove(const StreamHash& stream) {
+  return impl_->remove(stream);
+}
+size_t Streams::cached() const {
+  return impl_->cache.size();
+}
+
+Result<> Streams::Impl::load(StreamId id, StreamState& state) {
+  if (state.loaded) return {};
+  auto row = rows.find_hot(id);
+  MORULA_TRY(row);
+  std::optional<StreamCreation> newest;
+  if (*row) {
+    const auto key = row_key::parse(Tree::kMeta, (*row)->key);
+    MORULA_TRY(key);
+    auto hot = decode_hot((*row)->value);
+    MORULA_TRY(hot);
+    newest.emplace();
+    newest->generation = key->generation;
+    newest->change = (*row)->change;
+    newest->deleted = (*row)->deleted;
+    newest->hot = *hot;
+    if (!newest->deleted) MORULA_TRY(load_descriptor(id, *newest));
+  }
+  state.newest = std::move(newest);
+  state.loaded = true;
+  return {};
+}
+
+Result<> Streams::Impl::load_descriptor(StreamId id, StreamCreation& creation) {
+  const char* content_type = content_type_of(creation.hot.content_type_code);
+  if (content_type != nullptr && creation.hot.expiry_kind == Expiry::Kind::kNone) {
+    creation.content_type = content_type;
+    return {};
+  }
+  auto row = rows.find(row_key::meta(id, creation.generation, RowKind::kDescriptor));
+  MORULA_TRY(row);
+  if (!*row) return fail(ErrorCode::kCorrupt, "a stream has a hot row but no descriptor row");
+  auto descriptor = decode_descriptor((*row)->value);
+  MORULA_TRY(descriptor);
+  creation.content_type = std::move(descriptor->content_type);
+  creation.expiry = std::move(descriptor->expiry);
+  return {};
+}
+
+Result<StreamStatePtr> Streams::Impl::open(StreamId id) {
+  StreamStatePtr state = cache.get(id);
+  if (!state->loaded) {
+    MutexLock lock(state->mutex);
+    MORULA_TRY(load(id, *state));
+  }
+  return state;
+}
+
+bool Streams::Impl::exists(const StreamState& state) const {
+  if (!state.newest || state.newest->deleted) return false;
+  const auto& deadline = state.newest->hot.deadline;
+  return !deadline || rows.wall() < *deadline;
+}
+
+std::optional<Refused> Streams::Impl::refuse_absent(const StreamHash& stream,
+                                                    const StreamState& state) const {
+  if (!exists(state)) {
+    return refused(Refusal::kAbsent, "there is no such stream; PUT creates it");
+  }
+  if (state.newest->hot.check != stream.check) {
+    env.trace.log(Severity::kError, "stream_id_collision", {{"stream", hex(stream.id)}});
+    return refused(Refusal::kCollision, "another stream has this one's id; choose another path");
+  }
+  return std::nullopt;
+}
+
+StreamInfo Streams::Impl::describe(StreamId id, const StreamCreation& creation) const {
+  StreamInfo info;
+  info.id = id;
+  info.generation = creation.generation;
+  info.tail = creation.hot.tail;
+  info.content_type = creation.content_type;
+  info.json = creation.hot.json;
+  info.expiry = creation.expiry;
+  if (const auto& deadline = creation.hot.deadline) {
+    const WallTime now = rows.wall();
+    info.remaining_ms =
+        now < *deadline ? static_cast<uint64_t>(deadline->ms) - static_cast<uint64_t>(now.ms) : 0;
+  }
+  return info;
+}
+
+LogSeq Streams::Impl::apply_changed(StreamId id, StreamState& state, std::vector<Row> changed) {
+  MORULA_CHECK(state.mutex.locked() && state.loaded && state.newest);
+  StreamCreation& creation = *state.newest;
+  creation.change = creation.change + 1;
+  changed.push_back(hot_row(id, creation));
+  for (Row& row : changed) row.change = creation.change;
+  state.position = rows.apply(id, std::move(changed));
+  return *state.position;
+}
+
+Result<> Streams::Impl::confirm(std::optional<LogSeq> reflects, ShardRows::Wrote wrote) {
+  MORULA_TRY(rows.confirm(reflects, wrote));
+  if (reflects) cache.acknowledged(*reflects);
+  return {};
+}
+
+Unserved Streams::Impl::unserved(StreamId id, Error error) {
+  if (error.code == ErrorCode::kCorrupt) {
+    env.trace.log(Severity::kError, "stream_damaged",
+                  {{"stream", hex(id)}, {"error", error.message}});
+  }
+  return Unserved{std::move(error)};
+}
+
+}  // namespace morula

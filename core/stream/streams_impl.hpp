@@ -1,0 +1,97 @@
+// The inside of core/stream/streams.hpp; its operations are in create.cpp, append.cpp and read.cpp.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/mutant.hpp"
+#include "core/rt/trace.hpp"
+#include "core/stream/json_messages.hpp"
+#include "core/stream/stream_cache.hpp"
+#include "core/stream/streams.hpp"
+
+namespace morula {
+
+struct AcceptedAppend {
+  std::optional<JsonMessages> json;  // nullopt: the body is one message
+};
+/// What an append is to its stream at one moment. `Appended`: a duplicate.
+using AppendVerdict = std::variant<Refused, Appended, AcceptedAppend>;
+
+struct Streams::Impl {
+  Impl(const Env& e, ShardRows& r, const StreamLimits& l)
+      : env(e), rows(r), limits(l), cache(l.cached_streams_max) {}
+
+  CreateOutcome create(const CreateRequest& request);
+  AppendOutcome append(const AppendRequest& request);
+  ReadOutcome read(const ReadRequest& request);
+  HeadOutcome head(const StreamHash& stream);
+  RemoveOutcome remove(const StreamHash& stream);
+
+  /// Reads the newest creation from its rows unless it is loaded. The caller holds the mutex.
+  Result<> load(StreamId id, StreamState& state);
+  Result<> load_descriptor(StreamId id, StreamCreation& creation);
+  /// The loaded state of a stream that is only looked at.
+  Result<StreamStatePtr> open(StreamId id);
+
+  /// Why nothing can be said of `state` to somebody who asks for `stream`: it is absent, or another
+  /// path's. nullopt: it is there.
+  std::optional<Refused> refuse_absent(const StreamHash& stream, const StreamState& state) const;
+  /// The caller knows that `creation` is not deleted.
+  StreamInfo describe(StreamId id, const StreamCreation& creation) const;
+  bool exists(const StreamState& state) const;
+
+  Refused refuse_too_large() const;
+  /// Fills in all but `info` and `start`. False: `start` is not between two messages.
+  Result<bool> read_messages(ReadAnswer& given);
+
+  Result<AppendVerdict> judge(const AppendRequest& request, std::string_view media,
+                              StreamState& state);
+  Result<std::optional<ProducerRow>> find_producer(StreamId id, StreamCreation& creation,
+                                                   std::string_view producer);
+  Result<> load_sequence(StreamId id, StreamCreation& creation);
+  std::optional<Refused> refuse_conditions(const AppendRequest& request,
+                                           const StreamCreation& creation) const;
+
+  // A change: `state.newest` is what the stream is to be; then its rows are applied. The caller
+  // holds the mutex, and nothing of it suspends.
+  Appended apply(const AppendRequest& request, const AcceptedAppend& accepted, StreamState& state);
+  /// Moves the tail behind `messages` and returns the row that holds them.
+  Row append_messages(StreamId id, StreamCreation& creation, const Messages& messages) const;
+  /// Raises the change number and applies `changed` together with the hot row.
+  LogSeq apply_changed(StreamId id, StreamState& state, std::vector<Row> changed);
+
+  /// Gives `answer` once `reflects` is acknowledged and the lease holds.
+  template <class Outcome, class Answer>
+  Outcome answer(Answer&& given, std::optional<LogSeq> reflects) {
+    if (auto confirmed = confirm(reflects, ShardRows::Wrote::kNo); !confirmed) {
+      return Unserved{std::move(confirmed).error()};
+    }
+    return std::forward<Answer>(given);
+  }
+  /// Gives `answer` once the change at `position`, which it is about, is acknowledged.
+  template <class Outcome, class Answer>
+  Outcome answer_change(Answer&& given, LogSeq position) {
+    if (auto confirmed = confirm(position, ShardRows::Wrote::kYes); !confirmed) {
+      return OutcomeUnknown{std::move(confirmed).error()};
+    }
+    return std::forward<Answer>(given);
+  }
+  Result<> confirm(std::optional<LogSeq> reflects, ShardRows::Wrote wrote);
+  Unserved unserved(StreamId id, Error error);
+
+  const Env env;
+  ShardRows& rows;
+  const StreamLimits limits;
+  StreamCache cache;
+};
+
+/// A refusal that shows nothing but why.
+inline Refused refused(Refusal why, std::string message) {
+  Refused refusal{why, std::move(message), std::nullopt};
+  return refusal;
+}
+
+}  // namespace morula
