@@ -64,7 +64,7 @@ Result<Parts> parse(Tree tree, std::string_view key) {
   }
   const uint8_t kind = in.u8();
   if (in.failed()) return fail(ErrorCode::kCorrupt, "key of a meta row: too short");
-  if (kind > static_cast<uint8_t>(RowKind::kProducer)) {
+  if (kind > static_cast<uint8_t>(RowKind::kSequence)) {
     return fail(ErrorCode::kCorrupt,
                 "key of a meta row: unknown kind " + std::to_string(static_cast<int>(kind)));
   }
