@@ -1,6 +1,7 @@
 // One object of an instance log: a batch of records, or a fence. Format: core/log/FORMAT.md.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,9 @@
 #include "core/base/result.hpp"
 
 namespace morula {
+
+/// Every FENCE has exactly this size, and every batch is larger: a LIST tells them apart.
+inline constexpr uint64_t kLogFenceBytes = 212;
 
 /// A change of one stream, as its shard encodes it. `id` is what clips test.
 struct LogRecord {
@@ -29,12 +33,14 @@ struct LogObject {
 /// Builds a batch record by record; the bytes are ready to be sent without another copy.
 class LogBatchBuilder {
  public:
-  LogBatchBuilder(const IncarnationId& incarnation, LogSeq seq, uint64_t nonce);
+  /// `reserve`: bytes that the batch is expected to have.
+  LogBatchBuilder(const IncarnationId& incarnation, LogSeq seq, uint64_t nonce, size_t reserve = 0);
   void add(StreamId id, std::string_view payload);
+  /// Of the finished object.
   size_t bytes() const;
   size_t records() const { return records_; }
   LogSeq seq() const { return seq_; }
-  /// The object's bytes. The builder is empty afterwards.
+  /// The object's bytes. There is at least one record. The builder is empty afterwards.
   std::string finish(WallTime wall_floor);
 
  private:
@@ -43,6 +49,7 @@ class LogBatchBuilder {
   size_t records_ = 0;
 };
 
+/// A FENCE at `seq` of the log of `incarnation`.
 std::string encode_fence(const IncarnationId& incarnation, LogSeq seq, const IncarnationId& writer,
                          uint64_t nonce);
 

@@ -32,7 +32,7 @@ namespace morula {
 struct StepEvent {
   Step step;
   std::string_view actor;  // the incarnation that took it
-  std::string_view subject;
+  std::string_view subject = {};
   uint64_t position = 0;
   uint64_t other = 0;
 };

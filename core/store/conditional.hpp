@@ -6,23 +6,20 @@
 // can't wait is cancelled, and must then treat the outcome as unresolved.
 //
 // Every body carries its writer and a nonce, so that no content ever repeats and comparing bytes
-// tells whose object lies there.
+// tells whose object lies there. Content counts as foreign only when two reads in a row show the
+// same bytes: one read may have flipped a bit of our own.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "core/rt/env.hpp"
 #include "core/rt/store.hpp"
+#include "core/store/backoff.hpp"
 
 namespace morula {
-
-/// How a repeated request paces itself.
-struct RetryConfig {
-  Duration attempt_timeout = std::chrono::seconds(5);
-  Duration backoff_min = std::chrono::milliseconds(20);  // doubles from here, with jitter
-  Duration backoff_max = std::chrono::seconds(1);
-};
 
 struct ConditionalOutcome {
   bool landed = false;
@@ -32,8 +29,10 @@ struct ConditionalOutcome {
 };
 
 /// Creates `key` with `body` unless it exists. Not landed: `body` of the outcome is the foreign
-/// content (or null: it was foreign and has been deleted). Errors: kDenied, kInvalid, kFull,
-/// certain. Suspends; throws Cancelled.
+/// content. Null: what made the condition fail has been deleted since; it was foreign, unless
+/// somebody may delete own objects at `key` before this call has returned.
+/// Errors, only while no attempt of this call is unresolved, so certain: kDenied, kInvalid, kFull.
+/// With an unresolved attempt these are repeated too. Suspends; throws Cancelled.
 Result<ConditionalOutcome> create_object(const Env& env, std::string_view key, Blob body,
                                          Purpose purpose, const RetryConfig& retry);
 
@@ -44,13 +43,21 @@ Result<ConditionalOutcome> swap_object(const Env& env, std::string_view key, Blo
                                        const Etag& base, Purpose purpose, const RetryConfig& retry);
 
 /// Reads `key` with repeats until the store answers; nullopt when it is absent. Errors: kDenied,
-/// kInvalid, kCorrupt.
+/// kInvalid; kCorrupt when the store has found damage in several reads in a row.
 Result<std::optional<StoredObject>> get_object(const Env& env, std::string_view key,
                                                Purpose purpose, const RetryConfig& retry);
 
-/// All of a prefix, in pages, each repeated until answered.
+/// All of a prefix beyond `start_after`, in pages, each repeated until answered. Objects that come
+/// or go meanwhile may be in it or not. Errors: kDenied, kInvalid; kCorrupt when a page is not in
+/// order or does not get ahead, several times in a row. Suspends; throws Cancelled.
 Result<std::vector<ObjectInfo>> list_objects(const Env& env, std::string_view prefix,
                                              std::string_view start_after, Purpose purpose,
                                              const RetryConfig& retry);
+
+/// The same without holding more than a page: hands each object to `each`, in order; the first
+/// error of `each` ends it.
+Result<> for_each_object(const Env& env, std::string_view prefix, std::string_view start_after,
+                         Purpose purpose, const RetryConfig& retry,
+                         const std::function<Result<>(const ObjectInfo&)>& each);
 
 }  // namespace morula

@@ -1,0 +1,253 @@
+#include "core/log/log_writer_impl.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "core/base/mutant.hpp"
+#include "core/rt/random.hpp"
+#include "core/rt/store.hpp"
+#include "core/rt/trace.hpp"
+#include "core/store/backoff.hpp"
+#include "core/store/conditional.hpp"
+#include "core/store/keys.hpp"
+
+namespace morula {
+
+namespace {
+
+constexpr Duration kWarnEvery = std::chrono::seconds(10);
+constexpr size_t kTrimKeysMax = 500;  // of one request
+constexpr int kTrimAttempts = 3;      // of one request; the next trim goes on where this one ended
+
+/// The 32 hex digits of a stream id, for the trace; no allocation.
+class HexId {
+ public:
+  explicit HexId(StreamId id) {
+    write(id.high, 0);
+    write(id.low, 16);
+  }
+  std::string_view text() const { return {text_.data(), text_.size()}; }
+
+ private:
+  void write(uint64_t half, size_t at) {
+    for (size_t i = 16; i-- > 0; half >>= 4) text_[at + i] = "0123456789abcdef"[half & 15];
+  }
+  std::array<char, 32> text_;
+};
+
+tl::unexpected<Error> fenced_error(const std::string& incarnation) {
+  return fail(ErrorCode::kFenced, "the log of " + incarnation + " has ended");
+}
+
+}  // namespace
+
+// Step Append
+LogSeq LogWriter::Impl::append(StreamId id, std::string_view payload) {
+  MORULA_CHECK(payload.size() <= config.record_bytes_max, "a record is over its bound");
+  if (closed()) return line.next();
+  // A batch of its own: the small ones before it need not wait for its transfer.
+  if (line.has_open() && payload.size() >= config.batch_bytes_max) cut();
+  if (!line.has_open()) {
+    line.open(env.random.next());
+    opened_at = env.clock.now();
+    put_has_returned = false;
+    work.wake_one();
+  }
+  const LogSeq seq = line.next();
+  line.add(id, payload);
+  env.trace.step(
+      {.step = Step::kAppend, .actor = text, .subject = HexId(id).text(), .position = seq.value});
+  if (line.open_bytes() >= config.batch_bytes_max) cut();
+  return seq;
+}
+
+LogSeq LogWriter::Impl::cut() {
+  if (line.has_open()) {
+    floor = std::max(floor, env.clock.wall());
+    line.cut(floor);
+    work.wake_one();
+  }
+  return line.next();
+}
+
+Result<> LogWriter::Impl::wait_for_room() {
+  while (!closed() && line.unsent_bytes() >= config.queued_bytes_max) {
+    env.trace.sometimes("an append waited for room in the log's queue", true);
+    room.wait();
+  }
+  if (closed()) return fenced_error(text);
+  return {};
+}
+
+Result<> LogWriter::Impl::wait_acknowledged(LogSeq seq) {
+  if (seq < line.acknowledged()) return {};
+  if (fenced.is_set()) return fenced_error(text);
+  const auto batch = line.find(seq);  // held: it leaves the line when it is acknowledged
+  if (!batch) {
+    MORULA_CHECK(stopping, "no record was appended at this position");
+    return fenced_error(text);
+  }
+  batch->settled.wait();
+  if (seq < line.acknowledged()) return {};
+  if (mutated(Mutant::ack_out_of_order) && batch->state == LogBatch::State::kLanded) return {};
+  return fenced_error(text);
+}
+
+/// The committer: decides when what is sent, until the log has ended.
+void LogWriter::Impl::commit() {
+  with_scope(env.domain, [this](Scope& puts) {
+    while (!fenced.is_set() && !stopped) {
+      const Time look_again = send_what_may_go(puts);
+      work.wait_until(env.clock, look_again);
+    }
+  });
+}
+
+/// Sends all that may be sent now. Returns when to look again if nothing happens before.
+Time LogWriter::Impl::send_what_may_go(Scope& puts) {
+  for (;;) {
+    // With a closed window only a PUT's return helps, and it wakes the committer.
+    env.trace.sometimes("the log's window was closed", !line.may_send() && line.unsent_bytes() > 0);
+    if (!line.may_send()) return kNever;
+    const LogBatch* batch = line.to_send();
+    if (batch == nullptr) {
+      if (!line.has_open()) return kNever;
+      const Time due = when_open_is_due();
+      if (due > env.clock.now()) return due;
+    }
+    // A full batch pays for bytes; the budget is for impatience.
+    if (batch == nullptr || batch->size < config.batch_bytes_max) {
+      const Time now = env.clock.now();
+      const Time token = budget.next(now);
+      env.trace.sometimes("the log's PUT budget was empty", token > now);
+      if (token > now) return token;
+      budget.take(now);
+    }
+    if (batch == nullptr) cut();
+    put_log(puts);
+  }
+}
+
+Time LogWriter::Impl::when_open_is_due() {
+  if (line.in_flight() == 0 || put_has_returned) return env.clock.now();
+  return opened_at + config.flush_interval;
+}
+
+// Step PutLog
+void LogWriter::Impl::put_log(Scope& puts) {
+  const bool was_full = line.unsent_bytes() >= config.queued_bytes_max;
+  auto batch = line.send();
+  env.trace.step({.step = Step::kPutLog, .actor = text, .position = batch->seq.value});
+  if (was_full && line.unsent_bytes() < config.queued_bytes_max) room.wake_all();
+  puts.spawn("log_put", [this, sent = std::move(batch)] { put_batch(*sent); });
+}
+
+/// One batch's way into the bucket.
+void LogWriter::Impl::put_batch(LogBatch& batch) {
+  const auto outcome = put_until_answered(keys::log_object(incarnation, batch.seq), batch.bytes);
+  if (fenced.is_set()) return;
+  // Nothing there although the condition failed: what lay there was not ours, because nobody
+  // deletes own objects that are not acknowledged, but a collector after a fence.
+  if (!outcome.landed) return become_fenced(batch.seq);
+  acknowledge(batch);
+  put_has_returned = true;
+  work.wake_one();
+}
+
+// Step Acknowledge
+void LogWriter::Impl::acknowledge(LogBatch& batch) {
+  env.trace.sometimes("a batch landed before one below it", batch.seq > line.acknowledged());
+  if (!line.land(batch)) return;
+  env.trace.step(
+      {.step = Step::kAcknowledge, .actor = text, .position = line.acknowledged().value});
+}
+
+// Step Fenced
+void LogWriter::Impl::become_fenced(LogSeq seq) {
+  if (fenced.is_set()) return;
+  env.trace.step({.step = Step::kFenced, .actor = text, .position = seq.value});
+  fenced.set();
+  line.abandon();
+  room.wake_all();
+  work.wake_one();
+}
+
+ConditionalOutcome LogWriter::Impl::put_until_answered(const std::string& key, const Blob& body) {
+  Backoff backoff(env, config.retry, key);
+  for (;;) {
+    auto outcome = create_object(env, key, body, Purpose::kLog, config.retry);
+    if (outcome) return std::move(*outcome);
+    // Without permission or space nothing is lost: the queue fills, and appenders wait.
+    warn_refused(key, outcome.error());
+    backoff.pause(outcome.error());
+  }
+}
+
+void LogWriter::Impl::warn_refused(const std::string& key, const Error& error) {
+  const Time now = env.clock.now();
+  if (now < warn_again_at) return;
+  warn_again_at = now + kWarnEvery;
+  env.trace.log(Severity::kWarning, "log_put_refused",
+                {{"key", key}, {"error", to_string(error.code)}, {"message", error.message}});
+}
+
+// Step Trim
+Result<> LogWriter::Impl::trim(LogSeq below) {
+  const LogSeq acknowledged = line.acknowledged();
+  uint64_t keep = config.window;
+  if (mutated(Mutant::trim_into_window)) keep = 0;
+  // All below the acknowledged position have landed, so these W are among the last W landed ones
+  // or below them.
+  if (acknowledged.value <= keep) return {};
+  const LogSeq end = std::min(below, acknowledged - keep);
+  if (fenced.is_set()) return fenced_error(text);
+  if (end <= trimmed || stopping) return {};
+  env.trace.step({.step = Step::kTrim, .actor = text, .position = end.value});
+  const uint64_t step = env.store.abilities().batch_remove ? kTrimKeysMax : 1;
+  while (trimmed < end) {
+    const LogSeq chunk_end = std::min(end, trimmed + step);
+    MORULA_TRY(remove_ascending(trimmed, chunk_end));
+    trimmed = std::max(trimmed, chunk_end);
+    if (fenced.is_set()) return fenced_error(text);
+  }
+  return {};
+}
+
+/// One request. Deleting twice does no harm, so what is unknown is repeated.
+Result<> LogWriter::Impl::remove_ascending(LogSeq begin, LogSeq end) {
+  std::vector<std::string> keys;
+  keys.reserve(end - begin);
+  for (LogSeq seq = begin; seq < end; ++seq) keys.push_back(keys::log_object(incarnation, seq));
+  Backoff backoff(env, config.retry, keys.front());
+  for (int attempt = 1;; ++attempt) {
+    const RequestOptions options = backoff.attempt(Purpose::kTrim);
+    auto removed = keys.size() == 1 ? env.store.remove(keys.front(), options)
+                                    : env.store.remove_many(keys, options);
+    if (removed || attempt == kTrimAttempts) return removed;
+    backoff.pause(removed.error());
+  }
+}
+
+Result<> LogWriter::Impl::stop() {
+  if (fenced.is_set()) return fenced_error(text);
+  stopping = true;
+  room.wake_all();
+  const LogSeq end = cut();
+  if (!mutated(Mutant::stop_fence_too_early) && end > LogSeq(0)) {
+    MORULA_TRY(wait_acknowledged(end - 1));
+  }
+  if (stopped) return {};
+  if (!stop_fence) {
+    stop_fence = make_blob(encode_fence(incarnation, end, incarnation, env.random.next()));
+  }
+  const auto outcome = put_until_answered(keys::log_object(incarnation, end), stop_fence);
+  if (!outcome.landed) become_fenced(end);
+  if (fenced.is_set()) return fenced_error(text);
+  stopped = true;
+  work.wake_one();
+  return {};
+}
+
+}  // namespace morula
