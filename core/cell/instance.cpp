@@ -54,7 +54,8 @@ struct Instance::Impl {
 
   Result<Ended> run(Scope& fibers);
   Result<Ended> serve_until_end(Scope& fibers, Scope& requests);
-  Result<Ended> finish(Scope& requests);
+  Result<Ended> finish();
+  void log_ending();
   void drain(Scope& requests, Duration grace);
 
   void end_with(Ended how);
@@ -66,6 +67,7 @@ struct Instance::Impl {
 
   Result<> look(Scope& fibers);
   Result<> take_over(Scope& fibers, const IncarnationId& owner, LogSeq hint);
+  Result<std::vector<std::shared_ptr<Shard>>> open_adopted(std::vector<AdoptedShard> adopted);
   Result<> serve(Scope& fibers, std::vector<AdoptedShard> adopted);
 
   const Env env;
@@ -120,41 +122,47 @@ Result<Instance::Ended> Instance::Impl::run(Scope& fibers) {
 }
 
 Result<Instance::Ended> Instance::Impl::serve_until_end(Scope& fibers, Scope& requests) {
-  {
-    const Serving serving(env.network, requests,
-                          [this](const HttpRequest& request) { return api->handle(request); });
-    fibers.spawn("lease", [this] { keep_lease(); });
-    fibers.spawn("looking", [this, &fibers] { keep_looking(fibers); });
-    fibers.spawn("trim", [this] { keep_trimming(); });
-    fibers.spawn("fenced", [this] {
-      log->fenced_event().wait();
-      end_with(Ended::kFenced);
-    });
-    fibers.spawn("lease_lost", [this] {
-      lease.lost().wait();
-      end_with(Ended::kLeaseLost);
-    });
-    if (stop_requested) end_with(Ended::kStopped);
-    ending.wait();
-  }
-  return finish(requests);
+  with_scope(env.domain, [&](Scope& loops) {
+    {
+      const Serving serving(env.network, requests,
+                            [this](const HttpRequest& request) { return api->handle(request); });
+      loops.spawn("lease", [this] { keep_lease(); });
+      loops.spawn("looking", [this, &fibers] { keep_looking(fibers); });
+      loops.spawn("trim", [this] { keep_trimming(); });
+      loops.spawn("fenced", [this] {
+        log->fenced_event().wait();
+        end_with(Ended::kFenced);
+      });
+      loops.spawn("lease_lost", [this] {
+        lease.lost().wait();
+        end_with(Ended::kLeaseLost);
+      });
+      if (stop_requested) end_with(Ended::kStopped);
+      ending.wait();
+    }
+    log_ending();
+    const bool clean = !fatal && ended == Ended::kStopped;
+    drain(requests, clean ? config.stop_grace : kLastAnswers);
+  });
+  shards.stop_serving();
+  requests.close();
+  return finish();
+}
+
+void Instance::Impl::log_ending() {
+  std::string_view why = "stop requested";
+  if (ended == Ended::kFenced) why = "log fenced";
+  if (ended == Ended::kLeaseLost) why = "lease lost";
+  if (fatal) why = fatal->message;
+  env.trace.log(fatal ? Severity::kError : Severity::kInfo, "ending",
+                {{"incarnation", self.text()}, {"why", why}});
 }
 
 // The order of a clean stop: no new requests, answers to those under way, the own fence as the
 // log's last object, and only then `stopped` (OWNERSHIP R8, Reads).
-Result<Instance::Ended> Instance::Impl::finish(Scope& requests) {
-  env.trace.log(Severity::kInfo, "ending",
-                {{"incarnation", self.text()},
-                 {"why", fatal                      ? std::string_view(fatal->message)
-                         : ended == Ended::kStopped ? "stop requested"
-                         : ended == Ended::kFenced  ? "log fenced"
-                                                    : "lease lost"}});
-  const bool clean = !fatal && ended == Ended::kStopped;
-  drain(requests, clean ? config.stop_grace : kLastAnswers);
-  shards.stop_serving();
-  requests.close();
+Result<Instance::Ended> Instance::Impl::finish() {
   if (fatal) return fail(*fatal);
-  if (!clean) return ended;
+  if (ended != Ended::kStopped) return ended;
   if (auto stopped = log->stop(); !stopped) {
     if (stopped.error().code == ErrorCode::kFenced) return Ended::kFenced;
     return fail(stopped.error());
@@ -168,21 +176,24 @@ void Instance::Impl::drain(Scope& requests, Duration grace) {
   while (requests.live() > 0 && env.clock.now() < until) env.clock.sleep(kDrainPoll);
 }
 
+// Renews before it looks: a slow look must not cost the lease.
 void Instance::Impl::keep_lease() {
   while (true) {
-    auto others = membership.look_whether_alone();
-    if (others) {
+    const Time began = env.clock.now();
+    auto renewed = lease.renew(alone, log->acknowledged());
+    if (renewed && !*renewed) return;
+    if (!renewed) {
+      env.trace.log(Severity::kWarning, "lease_not_renewed", {{"error", renewed.error().message}});
+    }
+    const bool was_alone = alone;
+    if (auto others = membership.look_whether_alone()) {
       alone = *others;
     } else {
       env.trace.log(Severity::kWarning, "members_unread", {{"error", others.error().message}});
     }
-    auto renewed = lease.renew(alone, log->acknowledged());
-    if (!renewed) {
-      env.trace.log(Severity::kWarning, "lease_not_renewed", {{"error", renewed.error().message}});
-    } else if (!*renewed) {
-      return;
-    }
-    env.clock.sleep(alone && renewed ? config.lease.heartbeat_alone : config.lease.heartbeat);
+    if (alone != was_alone) continue;  // the other length of lease counts at once
+    const LeaseConfig& lengths = config.lease;
+    env.clock.sleep_until(began + (alone && renewed ? lengths.heartbeat_alone : lengths.heartbeat));
   }
 }
 
@@ -241,27 +252,33 @@ Result<> Instance::Impl::take_over(Scope& fibers, const IncarnationId& owner, Lo
   return serve(fibers, std::move(*adopted));
 }
 
-// From here on the shards are this incarnation's: an error ends it, so that others may try.
-Result<> Instance::Impl::serve(Scope& fibers, std::vector<AdoptedShard> adopted) {
-  if (adopted.empty()) return {};
-  std::vector<std::shared_ptr<Shard>> opened;
-  for (AdoptedShard& shard : adopted) {
-    opened.push_back(std::make_shared<Shard>(env, config.shard, *log, lease, cache, table_numbers,
-                                             std::move(shard)));
-  }
-  Result<> done;
-  for (const auto& shard : opened) {
-    if (done) done = shard->open_tables();
-  }
-  if (done) done = replay_closed_ranges(env, config.retry, *log, opened);
-  if (!done) {
-    end_with(done.error());
-    return done;
-  }
+Result<std::vector<std::shared_ptr<Shard>>> Instance::Impl::open_adopted(
+    std::vector<AdoptedShard> adopted) {
   auto topology = read_topology(env, config.retry);
   MORULA_TRY(topology);
-  if (*topology) shards.learn(std::move((*topology)->content));
-  for (const auto& shard : opened) {
+  if (!*topology) return fail(ErrorCode::kCorrupt, "topology.json is gone");
+  std::vector<std::shared_ptr<Shard>> opened;
+  for (AdoptedShard& shard : adopted) {
+    const TopologyShard* row = (*topology)->content.find(shard.prefix);
+    if (row == nullptr || row->manifest != shard.manifest_key) continue;  // already another's
+    opened.push_back(std::make_shared<Shard>(env, config.shard, *log, lease, cache, table_numbers,
+                                             std::move(shard)));
+    MORULA_TRY(opened.back()->open_tables());
+  }
+  MORULA_TRY(replay_closed_ranges(env, config.retry, *log, opened));
+  shards.learn(std::move((*topology)->content));
+  return opened;
+}
+
+Result<> Instance::Impl::serve(Scope& fibers, std::vector<AdoptedShard> adopted) {
+  if (adopted.empty()) return {};
+  auto opened = open_adopted(std::move(adopted));
+  if (!opened) {
+    // The topology names this incarnation, which can't serve: it ends, so that others may try.
+    end_with(opened.error());
+    return fail(opened.error());
+  }
+  for (const auto& shard : *opened) {
     const bool replayed = shard->manifest().logs.size() > 1;
     shards.serve(std::make_shared<ServedShard>(env, shard, config.stream));
     fibers.spawn("flusher", [shard] { shard->run_flusher(); });

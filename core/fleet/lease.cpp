@@ -112,22 +112,29 @@ Result<bool> Lease::renew(bool alone, LogSeq acknowledged) {
       env_.trace.step({Step::kRenewLease, self_.text(), {}, 0, next.version.value});
       return true;
     }
-    if (outcome->body == nullptr) {
-      LoseLease(Version(0));
-      return false;
-    }
-    auto current = decode_member(*outcome->body);
-    if (!current) return fail(ErrorCode::kCorrupt, key_ + ": " + current.error().message);
-    const bool own = current->incarnation == self_;
-    if (own && mutated(Mutant::expired_is_renewed)) current->state = MemberState::kLive;
-    if (!own || current->state != MemberState::kLive) {
-      LoseLease(current->version);
-      return false;
-    }
-    // An earlier renewal of ours, whose waiter was cancelled, has landed after all: go on from it.
-    member_ = *current;
-    etag_ = outcome->etag;
+    MORULA_TRY(go_on_from(*outcome));
+    if (lost_.is_set()) return false;
   }
+}
+
+// A swap was lost. Either an earlier one of this incarnation, whose waiter was cancelled, has
+// landed after all, and the next begins from there; or the document is expired or another's.
+Result<> Lease::go_on_from(const ConditionalOutcome& lost) {
+  if (lost.body == nullptr) {
+    LoseLease(Version(0));
+    return {};
+  }
+  auto current = decode_member(*lost.body);
+  if (!current) return fail(ErrorCode::kCorrupt, key_ + ": " + current.error().message);
+  const bool own = current->incarnation == self_;
+  if (own && mutated(Mutant::expired_is_renewed)) current->state = MemberState::kLive;
+  if (!own || current->state != MemberState::kLive) {
+    LoseLease(current->version);
+    return {};
+  }
+  member_ = *current;
+  etag_ = lost.etag;
+  return {};
 }
 
 // Step LoseLease
@@ -139,8 +146,12 @@ void Lease::LoseLease(Version found) {
 
 Result<> Lease::write_stopped(LogSeq acknowledged) {
   until_ = Time{};
-  auto outcome = swap(next_content(MemberState::kStopped, acknowledged));
-  MORULA_TRY(outcome);
+  while (!lost_.is_set()) {
+    auto outcome = swap(next_content(MemberState::kStopped, acknowledged));
+    MORULA_TRY(outcome);
+    if (outcome->landed) return {};
+    MORULA_TRY(go_on_from(*outcome));
+  }
   return {};
 }
 

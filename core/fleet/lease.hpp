@@ -30,7 +30,8 @@ class Lease : public LeaseView {
   /// `lost()` tells too. Errors are the store's certain ones; the lease then runs out by itself.
   /// Suspends.
   Result<bool> renew(bool alone, LogSeq acknowledged);
-  /// Writes `stopped`. The caller serves nothing any more. Suspends.
+  /// Writes `stopped`, unless the lease is lost already. The caller serves nothing any more, and no
+  /// renewal is under way. Suspends.
   Result<> write_stopped(LogSeq acknowledged);
 
   bool holds() const override;
@@ -42,6 +43,7 @@ class Lease : public LeaseView {
   Result<ConditionalOutcome> swap(const Member& next);
   Member next_content(MemberState state, LogSeq acknowledged) const;
   Result<> await_expiry(Version found);
+  Result<> go_on_from(const ConditionalOutcome& lost);
   void LoseLease(Version found);
   Duration usable(Duration lease) const {
     return lease - lease_margin(lease, config_.margin_permille);
