@@ -1,0 +1,287 @@
+// The lease and its watchers: what OWNERSHIP.md says under Reads, one sentence at a time.
+#include "core/fleet/lease.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/fleet/watch.hpp"
+#include "core/rt/network.hpp"
+#include "core/rt/random.hpp"
+#include "sim/world/test_world.hpp"
+
+namespace morula {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+LeaseConfig config() {
+  LeaseConfig lease;
+  lease.heartbeat = seconds(3);
+  lease.lease = seconds(10);
+  lease.heartbeat_alone = seconds(10);
+  lease.lease_alone = seconds(30);
+  return lease;
+}
+
+IncarnationId draw(const Env& env, std::string name) {
+  return {std::move(name), Ulid::draw(env.clock.wall(), env.random)};
+}
+
+Member stored(sim::TestWorld& world, const std::string& name) {
+  const Blob body = world.store().peek("members/" + name + ".json");
+  return body == nullptr ? Member{} : decode_member(*body).value();
+}
+
+// A neighbour on another machine, which can't prove anything about processes of this one.
+sim::Process& neighbour(sim::TestWorld& world, const std::string& name) {
+  return world.add(name, 7);
+}
+
+void sleep(const Env& env, Duration duration) {
+  env.clock.sleep(duration);
+}
+
+TEST(Lease, HoldsFromTheSendOfTheRenewalForItsLengthLessTheMargin) {
+  sim::TestWorld world;
+  world.run([&](const Env& env) {
+    Lease lease(env, config(), {}, draw(env, "a"));
+    EXPECT_FALSE(lease.holds());
+    const Time sent = env.clock.now();
+    ASSERT_TRUE(lease.join());
+    EXPECT_GT(env.clock.now(), sent);
+    env.clock.sleep_until(sent + milliseconds(9499));
+    EXPECT_TRUE(lease.holds());
+    env.clock.sleep_until(sent + milliseconds(9500));
+    EXPECT_FALSE(lease.holds());
+    // Nobody has expired it: a renewal makes it hold again.
+    ASSERT_TRUE(lease.renew(false, LogSeq(3)).value());
+    EXPECT_TRUE(lease.holds());
+  });
+  EXPECT_EQ(stored(world, "a").acknowledged, LogSeq(3));
+  EXPECT_EQ(stored(world, "a").version, Version(2));
+}
+
+TEST(Lease, CountsFromTheFirstSendAlsoWhenTheRenewalWasRepeated) {
+  sim::TestWorld world;
+  int puts = 0;
+  world.run([&](const Env& env) {
+    Lease lease(env, config(), {}, draw(env, "a"));
+    ASSERT_TRUE(lease.join());
+    world.store().set_fates([&](const sim::StoreRequest& request) {
+      sim::StoreFate fate;
+      if (request.call == sim::StoreCall::kPut && puts++ == 0) fate.lands = false;
+      return fate;
+    });
+    const Time sent = env.clock.now();
+    ASSERT_TRUE(lease.renew(false, LogSeq(0)).value());
+    EXPECT_GE(env.clock.now() - sent, Duration(seconds(4))) << "the first attempt timed out";
+    env.clock.sleep_until(sent + milliseconds(9500));
+    EXPECT_FALSE(lease.holds());
+  });
+  EXPECT_GE(puts, 2);
+}
+
+TEST(Lease, IsCappedFromTheSendOfARenewalThatShortensIt) {
+  sim::TestWorld world;
+  world.run([&](const Env& env) {
+    Lease lease(env, config(), {}, draw(env, "a"));
+    ASSERT_TRUE(lease.join());
+    ASSERT_TRUE(lease.renew(true, LogSeq(0)).value());  // 30 s
+    const Time sent = env.clock.now();
+    // It lands, and its answer never comes.
+    world.store().set_fates([&](const sim::StoreRequest&) {
+      sim::StoreFate fate;
+      fate.answered = false;
+      return fate;
+    });
+    with_scope(env.domain, [&](Scope& scope) {
+      scope.spawn("renew", [&] { (void)lease.renew(false, LogSeq(0)); });
+      env.clock.sleep_until(sent + milliseconds(9400));
+      EXPECT_TRUE(lease.holds());
+      env.clock.sleep_until(sent + milliseconds(9500));
+      EXPECT_FALSE(lease.holds()) << "a watcher goes by the 10 s that the document says";
+    });
+  });
+}
+
+TEST(Lease, IsLostForGoodOnceExpired) {
+  sim::TestWorld world;
+  auto& b = neighbour(world, "b");
+  world.run([&](const Env& env) {
+    Lease lease(env, config(), {}, draw(env, "a"));
+    ASSERT_TRUE(lease.join());
+    const Time start = env.clock.now();
+    bool over = false;
+    Time over_at{};
+    b.spawn("watch", [&](const Env& other) {
+      MemberWatch watch(other, config(), {}, draw(other, "b"), "a");
+      while (watch.look().value() != MemberWatch::Seen::kOver) other.clock.sleep(milliseconds(100));
+      over = true;
+      over_at = env.clock.now();
+    });
+    sleep(env, seconds(12));
+    ASSERT_TRUE(over);
+    EXPECT_GE(over_at - start, Duration(milliseconds(10500))) << "L + margin";
+    EXPECT_LE(over_at - start, Duration(milliseconds(10800)));
+    EXPECT_FALSE(lease.holds());
+    EXPECT_FALSE(lease.renew(false, LogSeq(0)).value());
+    EXPECT_TRUE(lease.lost().is_set());
+    EXPECT_FALSE(lease.holds());
+  });
+  EXPECT_EQ(stored(world, "a").state, MemberState::kExpired);
+}
+
+TEST(Lease, IsNotExpiredWhileItIsRenewed) {
+  sim::TestWorld world;
+  auto& b = neighbour(world, "b");
+  bool over = false;
+  world.run([&](const Env& env) {
+    Lease lease(env, config(), {}, draw(env, "a"));
+    ASSERT_TRUE(lease.join());
+    b.spawn("watch", [&](const Env& other) {
+      MemberWatch watch(other, config(), {}, draw(other, "b"), "a");
+      for (int i = 0; i < 60; ++i) {
+        over = over || watch.look().value() == MemberWatch::Seen::kOver;
+        other.clock.sleep(seconds(1));
+      }
+    });
+    for (int i = 0; i < 20; ++i) {
+      sleep(env, seconds(3));
+      ASSERT_TRUE(lease.renew(false, LogSeq(0)).value());
+      ASSERT_TRUE(lease.holds());
+    }
+  });
+  EXPECT_FALSE(over);
+}
+
+TEST(Watch, CountsFromTheAnswerOfTheFirstReadThatShowedTheVersion) {
+  sim::TestWorld world;
+  auto& b = neighbour(world, "b");
+  world.run([&](const Env& env) {
+    Lease lease(env, config(), {}, draw(env, "a"));
+    ASSERT_TRUE(lease.join());
+    // The watcher's reads travel 3 s to the store and are answered at once.
+    world.store().set_fates([&](const sim::StoreRequest& request) {
+      sim::StoreFate fate;
+      if (request.call == sim::StoreCall::kGet) fate.to_store = seconds(3);
+      return fate;
+    });
+    Duration took{};
+    b.spawn("watch", [&](const Env& other) {
+      MemberWatch watch(other, config(), {}, draw(other, "b"), "a");
+      const Time asked = other.clock.now();
+      while (watch.look().value() != MemberWatch::Seen::kOver) {
+      }
+      took = other.clock.now() - asked;
+    });
+    sleep(env, seconds(30));
+    EXPECT_GE(took, Duration(milliseconds(13500)));
+  });
+}
+
+TEST(Watch, LosesItsRaceAgainstARenewalAndStartsAnew) {
+  sim::TestWorld world;
+  auto& b = neighbour(world, "b");
+  world.run([&](const Env& env) {
+    Lease lease(env, config(), {}, draw(env, "a"));
+    ASSERT_TRUE(lease.join());
+    // The swap to expired takes so long to the store that a renewal is there before it.
+    world.store().set_fates([&](const sim::StoreRequest& request) {
+      sim::StoreFate fate;
+      if (request.call == sim::StoreCall::kPut && request.process == b.id()) {
+        fate.to_store = seconds(2);
+      }
+      return fate;
+    });
+    bool over = false;
+    b.spawn("watch", [&](const Env& other) {
+      MemberWatch watch(other, config(), {}, draw(other, "b"), "a");
+      for (int i = 0; i < 100 && !over; ++i) {
+        over = watch.look().value() == MemberWatch::Seen::kOver;
+        other.clock.sleep(milliseconds(100));
+      }
+    });
+    sleep(env, milliseconds(11500));
+    ASSERT_TRUE(lease.renew(false, LogSeq(0)).value());
+    sleep(env, seconds(5));
+    EXPECT_FALSE(over);
+    EXPECT_TRUE(lease.holds());
+  });
+  EXPECT_EQ(stored(world, "a").state, MemberState::kLive);
+}
+
+TEST(Join, TakesItsOwnNameAtOnceWhenTheOldProcessIsProvablyGone) {
+  sim::TestWorld world;
+  world.run([&](const Env& env) {
+    Lease lease(env, config(), {}, draw(env, "a"));
+    ASSERT_TRUE(lease.join());
+  });
+  world.process().kill();
+  world.run([&](const Env& env) {
+    const Time start = env.clock.now();
+    Lease lease(env, config(), {}, draw(env, "a"));
+    ASSERT_TRUE(lease.join());
+    EXPECT_LT(env.clock.now() - start, Duration(seconds(1)));
+    EXPECT_TRUE(lease.holds());
+  });
+  EXPECT_EQ(stored(world, "a").version, Version(3)) << "live, expired, live";
+}
+
+TEST(Join, WaitsUntilAnEarlierRunElsewhereHasExpired) {
+  sim::TestWorld world;
+  auto& b = neighbour(world, "b");
+  world.run([&](const Env& env) {
+    Lease lease(env, config(), {}, draw(env, "a"));
+    ASSERT_TRUE(lease.join());
+    Duration took{};
+    b.spawn("join", [&](const Env& other) {
+      const Time start = other.clock.now();
+      Lease second(other, config(), {}, draw(other, "a"));
+      ASSERT_TRUE(second.join());
+      took = other.clock.now() - start;
+      EXPECT_FALSE(lease.holds());
+    });
+    sleep(env, seconds(20));
+    EXPECT_GE(took, Duration(milliseconds(10500)));
+    EXPECT_LT(took, Duration(seconds(12)));
+    EXPECT_FALSE(lease.renew(false, LogSeq(0)).value()) << "the name is another's now";
+  });
+}
+
+TEST(Join, IsRefusedWhileTheNameIsInUse) {
+  sim::TestWorld world;
+  auto& b = neighbour(world, "b");
+  world.run([&](const Env& env) {
+    Lease lease(env, config(), {}, draw(env, "a"));
+    ASSERT_TRUE(lease.join());
+    std::optional<Error> refused;
+    b.spawn("join", [&](const Env& other) {
+      Lease second(other, config(), {}, draw(other, "a"));
+      const auto joined = second.join();
+      if (!joined) refused = joined.error();
+    });
+    for (int i = 0; i < 10; ++i) {
+      sleep(env, seconds(3));
+      ASSERT_TRUE(lease.renew(false, LogSeq(0)).value());
+    }
+    ASSERT_TRUE(refused.has_value());
+    EXPECT_EQ(refused->code, ErrorCode::kInvalid);
+    EXPECT_NE(refused->message.find("\"a\""), std::string::npos) << refused->message;
+  });
+}
+
+TEST(Lease, WritesStoppedLast) {
+  sim::TestWorld world;
+  world.run([&](const Env& env) {
+    Lease lease(env, config(), {}, draw(env, "a"));
+    ASSERT_TRUE(lease.join());
+    ASSERT_TRUE(lease.write_stopped(LogSeq(9)));
+    EXPECT_FALSE(lease.holds());
+    MemberWatch watch(env, config(), {}, draw(env, "b"), "a");
+    EXPECT_EQ(watch.look().value(), MemberWatch::Seen::kOver);
+  });
+  EXPECT_EQ(stored(world, "a").state, MemberState::kStopped);
+}
+
+}  // namespace
+}  // namespace morula
