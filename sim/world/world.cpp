@@ -31,9 +31,8 @@ Process& World::add(const ProcessOptions& options, Process::Root root) {
 
 bool World::run_one() {
   if (scheduler_.has_ready()) {
-    if (switches_ >= action_switch_) {
-      action_switch_ = UINT64_MAX;
-      std::exchange(switch_action_, nullptr)();
+    if (switches_ >= next_action_switch_) {
+      run_switch_action();
       return true;
     }
     count_switch();
@@ -73,8 +72,15 @@ bool World::run_until_true(const std::function<bool()>& done, TrueTime limit) {
 }
 
 void World::at_switch(uint64_t number, std::function<void()> action) {
-  action_switch_ = number;
-  switch_action_ = std::move(action);
+  switch_actions_.emplace(number, std::move(action));
+  next_action_switch_ = switch_actions_.begin()->first;
+}
+
+void World::run_switch_action() {
+  std::function<void()> action = std::move(switch_actions_.begin()->second);
+  switch_actions_.erase(switch_actions_.begin());
+  next_action_switch_ = switch_actions_.empty() ? UINT64_MAX : switch_actions_.begin()->first;
+  action();
 }
 
 void World::fail(std::string rule, std::string detail) {

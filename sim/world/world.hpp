@@ -19,6 +19,7 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -73,7 +74,7 @@ class World {
   bool run_until_true(const std::function<bool()>& done, TrueTime limit);
   /// How often a fiber has been switched to.
   uint64_t switches() const { return switches_; }
-  /// Calls `action` before the switch with that number, outside fibers; one at a time.
+  /// Calls `action` before the switch with that number, outside fibers.
   void at_switch(uint64_t number, std::function<void()> action);
 
   /// The first failure counts; the world stops running.
@@ -87,6 +88,7 @@ class World {
   friend class Process;
   void process_changed(const Process& process, std::string_view what);
   void count_switch();
+  void run_switch_action();
   void bury();
 
   EventQueue events_;
@@ -101,8 +103,8 @@ class World {
   uint64_t switches_ = 0;
   uint64_t switches_at_now_ = 0;
   TrueTime switches_time_{};
-  uint64_t action_switch_ = UINT64_MAX;
-  std::function<void()> switch_action_;
+  uint64_t next_action_switch_ = UINT64_MAX;
+  std::multimap<uint64_t, std::function<void()>> switch_actions_;
   std::optional<Failure> failure_;
 };
 

@@ -1,0 +1,40 @@
+#include "sim/scenario/cell_workload.hpp"
+
+#include "sim/faults/clock_rates.hpp"
+#include "sim/scenario/simulation.hpp"
+
+namespace morula::sim {
+
+namespace {
+
+constexpr uint64_t kClockOffsetMaxSeconds = 1'000'000;
+constexpr uint64_t kWallErrorMaxMs = 4000;
+
+}  // namespace
+
+void CellWorkload::setup(Simulation& simulation) {
+  const Plan& plan = simulation.plan();
+  Random random = simulation.world().random().fork();
+  const bool skewed = plan.faults[Fault::clock_rate] > 0;
+  for (uint32_t i = 0; i < plan.instances; ++i) {
+    ProcessOptions options;
+    options.name = plan.instance_name(i);
+    options.machine = plan.one_machine ? 0 : i;
+    options.clock_offset = std::chrono::seconds(1 + random.below(kClockOffsetMaxSeconds));
+    if (skewed) options.clock_rate = draw_clock_rate(random, plan.clock_rate_permille);
+    options.wall.ms += static_cast<int64_t>(random.below(kWallErrorMaxMs));
+    simulation.hosts().emplace_back(simulation.world(), options, plan.instance);
+  }
+}
+
+std::string CellWorkload::awaited(Simulation& simulation) {
+  for (InstanceHost& host : simulation.hosts()) {
+    if (host.ready()) continue;
+    std::string awaited = "instance " + host.process().name() + " is not ready";
+    if (!host.last_error().empty()) awaited += "; its last error: " + host.last_error();
+    return awaited;
+  }
+  return {};
+}
+
+}  // namespace morula::sim

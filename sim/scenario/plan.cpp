@@ -1,0 +1,111 @@
+#include "sim/scenario/plan.hpp"
+
+#include <iterator>
+
+namespace morula::sim {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+template <class T, size_t N>
+T pick(Random& random, const T (&choices)[N]) {
+  return choices[random.below(N)];
+}
+
+constexpr uint32_t kInstances[] = {1, 2, 2, 3, 3, 3, 3, 4};
+constexpr uint32_t kClients[] = {3, 5, 8, 8, 10};
+constexpr int64_t kClientPauseMs[] = {100, 200, 300, 300, 600};
+constexpr uint32_t kStreams[] = {1, 3, 6, 12};
+constexpr size_t kPageKeys[] = {2, 5, 50, 1000};
+
+constexpr uint64_t kWindow[] = {1, 2, 3, 4, 8, 8};
+constexpr uint64_t kBatchBytes[] = {300, 1000, 4000, kMiB};
+constexpr int64_t kFlushIntervalMs[] = {1, 10, 100, 100};
+constexpr uint64_t kPutsPerSecond[] = {0, 0, 5, 20};
+constexpr int64_t kLeaseMs[] = {2000, 3000, 4000, 6000, 12'000};
+constexpr int64_t kWatchMs[] = {100, 300, 1000};
+constexpr uint64_t kUnflushedBytes[] = {1500, 5000, 20'000, kMiB};
+constexpr uint64_t kHeldObjects[] = {3, 10, 40, 500};
+constexpr uint64_t kCacheBytes[] = {4 * kKiB, 64 * kKiB, kMiB};
+constexpr int64_t kTrimMs[] = {500, 2000, 10'000, 60'000};
+constexpr int64_t kAttemptMs[] = {400, 1000, 2000, 5000};
+constexpr int64_t kForwardMs[] = {2000, 5000, 30'000};
+constexpr int64_t kGraceMs[] = {500, 3000, 10'000};
+constexpr uint8_t kPrefixBits[] = {0, 0, 0, 1, 2};
+
+// Per mille of requests, or hundredths of events per active phase.
+constexpr uint32_t kRequestRates[] = {2, 5, 20, 60};
+constexpr uint32_t kEventRates[] = {50, 100, 200, 500};
+
+bool befalls_requests(Fault fault) {
+  return fault >= Fault::request_lost;
+}
+
+void draw_faults(Random& random, FaultNumbers& faults) {
+  for (size_t i = 0; i < kFaults; ++i) {
+    if (!random.chance(2, 5)) continue;
+    faults.at(i) = befalls_requests(static_cast<Fault>(i)) ? pick(random, kRequestRates)
+                                                           : pick(random, kEventRates);
+  }
+}
+
+RetryConfig draw_retry(Random& random) {
+  RetryConfig retry;
+  retry.attempt_timeout = milliseconds(pick(random, kAttemptMs));
+  retry.backoff_max = milliseconds(random.chance(1, 2) ? 200 : 1000);
+  return retry;
+}
+
+LeaseConfig draw_lease(Random& random) {
+  LeaseConfig lease;
+  lease.lease = milliseconds(pick(random, kLeaseMs));
+  lease.heartbeat = lease.lease / (random.chance(1, 2) ? 4 : 3);
+  const int64_t alone = random.chance(1, 2) ? 1 : 2;
+  lease.lease_alone = lease.lease * alone;
+  lease.heartbeat_alone = lease.heartbeat * alone;
+  lease.watch_interval = milliseconds(pick(random, kWatchMs));
+  return lease;
+}
+
+InstanceConfig draw_instance(Random& random) {
+  InstanceConfig config;
+  config.retry = draw_retry(random);
+  config.log.window = pick(random, kWindow);
+  config.log.batch_bytes_max = pick(random, kBatchBytes);
+  config.log.flush_interval = milliseconds(pick(random, kFlushIntervalMs));
+  config.log.puts_per_second = pick(random, kPutsPerSecond);
+  config.log.retry = config.retry;
+  config.lease = draw_lease(random);
+  config.shard.unflushed_bytes_max = pick(random, kUnflushedBytes);
+  config.shard.held_log_objects_max = pick(random, kHeldObjects);
+  config.shard.memtable_bytes_max = config.shard.unflushed_bytes_max * 4;
+  config.shard.retry = config.retry;
+  config.block_cache_bytes = pick(random, kCacheBytes);
+  config.trim_interval = milliseconds(pick(random, kTrimMs));
+  config.forward_timeout = milliseconds(pick(random, kForwardMs));
+  config.stop_grace = milliseconds(pick(random, kGraceMs));
+  config.first_prefix_bits = pick(random, kPrefixBits);
+  return config;
+}
+
+}  // namespace
+
+Plan draw_plan(Random& random) {
+  Plan plan;
+  plan.instances = pick(random, kInstances);
+  plan.clients = pick(random, kClients);
+  plan.one_machine = random.chance(1, 4);
+  plan.client_pause = milliseconds(pick(random, kClientPauseMs));
+  plan.streams = pick(random, kStreams);
+  plan.instance = draw_instance(random);
+  plan.manners.page_keys_max = pick(random, kPageKeys);
+  plan.manners.etag_is_content = random.chance(1, 2);
+  plan.manners.abilities.ranges = !random.chance(1, 8);
+  plan.manners.abilities.batch_remove = !random.chance(1, 8);
+  plan.store_speed = random.below(3);
+  draw_faults(random, plan.faults);
+  return plan;
+}
+
+}  // namespace morula::sim

@@ -1,0 +1,41 @@
+// What a seed draws before its world begins: the cell's size and configuration, the store's
+// manners, and which faults exist (swarm testing: a world that has every fault at once is too noisy
+// to reach what a few of them can do together).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/cell/config.hpp"
+#include "core/rt/random.hpp"
+#include "sim/faults/fault.hpp"
+#include "sim/world/sim_clock.hpp"
+#include "sim/world/sim_store.hpp"
+
+namespace morula::sim {
+
+struct Plan {
+  uint32_t instances = 3;
+  uint32_t clients = 8;
+  bool one_machine = false;  // the instances can tell when one of them is provably gone
+  Duration active = std::chrono::seconds(60);
+  Duration settle_max = std::chrono::seconds(120);
+  /// Mean pause of a client between two operations.
+  Duration client_pause = std::chrono::milliseconds(250);
+  uint32_t streams = 6;     // that clients share
+  InstanceConfig instance;  // of each; `name` is filled in
+  StoreManners manners;
+  size_t store_speed = 1;  // see sim/faults/latency.hpp
+  FaultNumbers faults;     // per mille of requests, or hundredths of events per active phase
+  uint64_t clock_rate_permille = 45;  // clocks run at most so much fast or slow
+
+  /// "i1", "i2", ...
+  std::string instance_name(uint32_t index) const { return "i" + std::to_string(index + 1); }
+  std::string client_name(uint32_t index) const { return "c" + std::to_string(index + 1); }
+};
+
+/// The swarm: sizes, configuration and faults of an ordinary seed.
+Plan draw_plan(Random& random);
+
+}  // namespace morula::sim
