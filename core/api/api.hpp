@@ -5,14 +5,17 @@
 //   /healthz            200 while the process answers
 //   /readyz             200 while every shard has an owner that serves, else 503
 //
-// Any instance takes any request. A forward carries `Streams-Hops`, how many instances have passed
-// the request on; one that arrives at an instance which doesn't serve the stream is not passed on
-// again but answered 307 with `Streams-Replay-To`, which the forwarding instance follows.
+// Any instance takes any request. One that doesn't serve the stream passes the request on to the
+// one that does, adds `Streams-Forwarded-To: <its address>` to the answer, and follows it to a new
+// owner; with `Streams-Pin: redirect` it answers 307 instead, with `Streams-Replay-To: <address>`.
+// A request that was passed on (`Streams-Hops`: how often) is never passed on again but answered
+// 307, so that a stale view makes no loop.
 #pragma once
 
 #include <cstdint>
 
 #include "core/api/placement.hpp"
+#include "core/api/target.hpp"
 #include "core/base/ids.hpp"
 #include "core/rt/env.hpp"
 #include "core/rt/network.hpp"
@@ -23,13 +26,10 @@ namespace morula {
 struct ApiConfig {
   StreamLimits stream;
   Duration forward_timeout = std::chrono::seconds(30);  // of a request, all attempts together
+  Duration forward_attempt_timeout = std::chrono::seconds(10);  // an owner may be stopped for good
   uint64_t forward_attempts_max = 5;  // rides over a stale owner and the moment of a takeover
-  Duration forward_pause =
-      std::chrono::milliseconds(50);  // before the second attempt, then doubled
+  Duration forward_pause = std::chrono::milliseconds(50);  // before a second attempt, then doubled
 };
-
-/// How many instances may pass one request on; more means that they disagree about the owner.
-inline constexpr uint64_t kForwardHopsMax = 3;
 
 class Api {
  public:
@@ -41,10 +41,13 @@ class Api {
   HttpResponse handle(const HttpRequest& request);
 
  private:
-  Env env_;
-  StreamHasher hasher_;
+  HttpResponse handle_stream(const RequestTarget& target, const HttpRequest& request);
+  HttpResponse health(const HttpRequest& request, std::string_view path) const;
+
+  const Env env_;
+  const StreamHasher hasher_;
   Placement& placement_;
-  ApiConfig config_;
+  const ApiConfig config_;
 };
 
 }  // namespace morula

@@ -1,0 +1,97 @@
+#include "core/api/api.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "core/api/forward.hpp"
+#include "core/api/header_reader.hpp"
+#include "core/api/responses.hpp"
+
+namespace morula {
+
+namespace {
+
+constexpr std::string_view kDefaultTenant = "default";
+constexpr uint64_t kTenantBytesMax = 64;
+
+bool is_tenant_char(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+         c == '_' || c == '-';
+}
+
+HttpResponse method_not_allowed(std::string_view allowed) {
+  HttpResponse response =
+      error_response(405, "method_not_allowed", "allowed here: " + std::string(allowed));
+  response.headers.set("Allow", std::string(allowed));
+  return response;
+}
+
+bool is_stream_method(std::string_view method) {
+  constexpr std::array<std::string_view, 5> kMethods = {"GET", "HEAD", "PUT", "POST", "DELETE"};
+  return std::find(kMethods.begin(), kMethods.end(), method) != kMethods.end();
+}
+
+}  // namespace
+
+Api::Api(const Env& env, const StreamHasher& hasher, Placement& placement, const ApiConfig& config)
+    : env_(env), hasher_(hasher), placement_(placement), config_(config) {}
+
+HttpResponse Api::handle(const HttpRequest& request) {
+  HttpResponse response;
+  const auto target = RequestTarget::parse(request.target);
+  if (!target) {
+    response = error_response(400, "invalid_target", target.error().message);
+  } else if (target->raw_path().starts_with(kStreamPrefix)) {
+    response = handle_stream(*target, request);
+  } else {
+    response = health(request, target->raw_path());
+  }
+  add_browser_headers(response);
+  if (request.method == "HEAD") response.body.clear();
+  return response;
+}
+
+HttpResponse Api::health(const HttpRequest& request, std::string_view path) const {
+  if (path != "/healthz" && path != "/readyz") {
+    return error_response(404, "not_found",
+                          "there is nothing here; streams are at /v1/stream/<path>");
+  }
+  if (request.method != "GET" && request.method != "HEAD") return method_not_allowed("GET, HEAD");
+  if (path == "/readyz" && !placement_.ready()) {
+    return busy_response("not_ready", "not every shard has an owner that serves");
+  }
+  HttpResponse response;
+  response.headers.set("Content-Type", "text/plain");
+  response.headers.set("Cache-Control", "no-store");
+  response.body = "ok\n";
+  return response;
+}
+
+HttpResponse Api::handle_stream(const RequestTarget& target, const HttpRequest& request) {
+  if (!is_stream_method(request.method)) return method_not_allowed("GET, HEAD, PUT, POST, DELETE");
+  auto path = stream_path(target.raw_path(), config_.stream.path_bytes_max);
+  if (!path) return error_response(400, "invalid_path", path.error().message);
+  if (request.body.size() > config_.stream.append_bytes_max) {
+    return error_response(413, "too_large",
+                          "the body is larger than " +
+                              std::to_string(config_.stream.append_bytes_max) +
+                              " bytes; send it in several appends");
+  }
+  HeaderReader headers(request.headers);
+  const std::string tenant =
+      headers.short_text("Morula-Tenant", kTenantBytesMax).value_or(std::string(kDefaultTenant));
+  if (!std::all_of(tenant.begin(), tenant.end(), is_tenant_char)) {
+    headers.reject("Morula-Tenant has letters, digits, . _ and - only");
+  }
+  const uint64_t hops = headers.number(kHopsHeader).value_or(0);
+  const auto pin = headers.text(kPinHeader);
+  if (pin && *pin != "redirect") headers.reject("Streams-Pin is redirect or absent");
+  if (headers.wrong()) return error_response(400, "invalid_header", *headers.wrong());
+  if (hops > kHopsMax) return moving_response();
+
+  StreamTarget stream{target, tenant, std::move(*path), {}};
+  stream.hash = hasher_(stream.tenant, stream.path);
+  return Forwarder(env_, config_, placement_, stream, request, hops, pin.has_value()).run();
+}
+
+}  // namespace morula

@@ -1,0 +1,59 @@
+// Carrying out one request for a stream, wherever the stream is served.
+//
+// An attempt is made where the placement says. One that certainly did nothing (nobody listens,
+// `moving`, a redirect) is made again after a fresh look, a bounded number of times; a read also
+// after an unknown outcome. A change whose outcome is unknown is never repeated here: only the
+// client knows whether that is safe.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/api/api.hpp"
+#include "core/api/stream_routes.hpp"
+
+namespace morula {
+
+/// How often instances have passed a request on.
+inline constexpr std::string_view kHopsHeader = "Streams-Hops";
+inline constexpr std::string_view kPinHeader = "Streams-Pin";
+inline constexpr std::string_view kReplayToHeader = "Streams-Replay-To";
+inline constexpr std::string_view kForwardedToHeader = "Streams-Forwarded-To";
+inline constexpr uint64_t kHopsMax = 3;
+
+class Forwarder {
+ public:
+  /// Everything outlives the call of `run`. `hops`: of the request as it arrived.
+  Forwarder(const Env& env, const ApiConfig& config, Placement& placement,
+            const StreamTarget& target, const HttpRequest& request, uint64_t hops, bool pinned)
+      : env_(env),
+        config_(config),
+        placement_(placement),
+        target_(target),
+        request_(request),
+        hops_(hops),
+        may_forward_(hops == 0 && !pinned) {}
+
+  /// Suspends; throws Cancelled.
+  HttpResponse run();
+
+ private:
+  /// The answer; nullopt: nothing was done, it may be tried again.
+  std::optional<HttpResponse> attempt();
+  std::optional<HttpResponse> call(const std::string& address);
+  HttpResponse redirect(const std::string& address) const;
+  HttpRequest passed_on() const;
+  bool is_read() const;
+
+  const Env& env_;
+  const ApiConfig& config_;
+  Placement& placement_;
+  const StreamTarget& target_;
+  const HttpRequest& request_;
+  uint64_t hops_;
+  const bool may_forward_;
+  Time deadline_;
+  std::optional<std::string> redirected_;  // where the last attempt was sent to
+};
+
+}  // namespace morula

@@ -1,0 +1,74 @@
+#include "core/api/responses.hpp"
+
+#include <algorithm>
+
+#include "core/base/json.hpp"
+
+namespace morula {
+
+HttpResponse error_response(int status, std::string_view code, std::string_view message) {
+  HttpResponse response;
+  response.status = status;
+  response.headers.set("Content-Type", "application/json");
+  response.headers.set("Cache-Control", "no-store");
+  response.body =
+      R"({"error":{"code":)" + json_quote(code) + R"(,"message":)" + json_quote(message) + "}}\n";
+  return response;
+}
+
+HttpResponse busy_response(std::string_view code, std::string_view message,
+                           int64_t retry_after_ms) {
+  HttpResponse response = error_response(503, code, message);
+  const int64_t seconds = std::max<int64_t>(1, (retry_after_ms + 999) / 1000);
+  response.headers.set("Retry-After", std::to_string(seconds));
+  return response;
+}
+
+bool is_moving(const Error& error) {
+  return error.code == ErrorCode::kFenced || error.code == ErrorCode::kLeaseLost ||
+         error.code == ErrorCode::kMoved;
+}
+
+HttpResponse unserved_response(const Error& error, std::string_view busy_code) {
+  if (is_moving(error)) return moving_response();
+  switch (error.code) {
+    case ErrorCode::kBusy:
+      return busy_response(busy_code, "a bound is reached, nothing was done: " + error.message,
+                           error.retry_after_ms);
+    case ErrorCode::kCorrupt:
+    case ErrorCode::kNotFound:
+      return error_response(500, "damaged",
+                            "what the bucket holds of this stream is damaged or missing: " +
+                                error.message + "; look at this instance's log");
+    default:
+      return busy_response("store_unavailable",
+                           "the store does not answer, nothing was done: " + error.message,
+                           error.retry_after_ms);
+  }
+}
+
+bool says_moving(const HttpResponse& response) {
+  if (response.status != 503) return false;
+  const auto body = Json::parse(response.body);
+  const Json* error = body ? body->find("error") : nullptr;
+  return error != nullptr && error->string_at("code") == Result<std::string>(kMovingCode);
+}
+
+HttpResponse moving_response() {
+  return busy_response(
+      kMovingCode, "the stream is changing hands, nothing was done; try again, here or anywhere");
+}
+
+HttpResponse outcome_unknown_response(std::string_view why) {
+  return busy_response(
+      "outcome_unknown",
+      "the change may have been carried out, or may still be: " + std::string(why) +
+          "; an append with producer headers and a PUT are safe to repeat as they are");
+}
+
+void add_browser_headers(HttpResponse& response) {
+  response.headers.set("X-Content-Type-Options", "nosniff");
+  response.headers.set("Cross-Origin-Resource-Policy", "cross-origin");
+}
+
+}  // namespace morula

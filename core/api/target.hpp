@@ -1,0 +1,44 @@
+// What a request is addressed to: the target of its request line, taken apart and checked.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/result.hpp"
+
+namespace morula {
+
+inline constexpr std::string_view kStreamPrefix = "/v1/stream/";
+
+/// Path and query of a target. Both forms that a server must take are: "/path?query" and
+/// "http://host/path?query".
+class RequestTarget {
+ public:
+  /// kInvalid: neither form, or a broken %-escape.
+  static Result<RequestTarget> parse(std::string_view target);
+
+  /// As it arrived, not decoded.
+  std::string_view raw_path() const { return raw_path_; }
+  /// The decoded value of a query parameter; nullopt when it is absent. kInvalid when it is there
+  /// twice. Unknown parameters are nobody's business.
+  Result<std::optional<std::string>> parameter(std::string_view name) const;
+
+ private:
+  std::string raw_path_;
+  std::vector<std::pair<std::string, std::string>> parameters_;
+};
+
+/// %-escapes decoded. kInvalid.
+Result<std::string> percent_decode(std::string_view text);
+/// Everything but unreserved characters and '/' escaped.
+std::string percent_encode(std::string_view path);
+
+/// The path of a stream: what follows `kStreamPrefix`, decoded. kInvalid, saying what is allowed:
+/// 1 to `bytes_max` bytes of UTF-8 without control characters, and no segment "." or "..".
+Result<std::string> stream_path(std::string_view raw_path, uint64_t bytes_max);
+
+}  // namespace morula
