@@ -1,0 +1,181 @@
+#include "invariants/observer.hpp"
+
+#include <utility>
+
+namespace morula::invariants {
+
+Observer::Observer(std::function<Duration()> now, const ObjectView& objects)
+    : now_(std::move(now)),
+      reachable_(objects, violations_),
+      acknowledgements_(objects, reachable_, violations_),
+      fencing_(objects, violations_),
+      append_path_(violations_) {}
+
+// ---- clients ----
+
+StreamHistory& Observer::stream(const std::string& path) {
+  return streams_.try_emplace(path, history_, path, violations_).first->second;
+}
+
+OpRef Observer::begin(Request request) {
+  OpRef ref = history_.begin(std::move(request), now_());
+  stream(history_.op(ref).request.path).begin(ref);
+  return ref;
+}
+
+void Observer::end(OpRef ref, const Response& response) {
+  history_.end(ref, response, now_());
+  const Op& op = history_.op(ref);
+  check_durable(op, ref);
+  stream(op.request.path).end(ref);
+}
+
+void Observer::client_died(uint32_t client) {
+  dead_clients_.insert(client);
+}
+
+/// What a client is told lies in the bucket.
+void Observer::check_durable(const Op& op, OpRef ref) {
+  if (op.response.outcome != Outcome::kOk) return;
+  auto check = [&](RecordId record) {
+    if (durable_.holds(record)) return true;
+    violations_.report(Invariant::kNothingLost, now_(),
+                       "stream " + op.request.path + ": " + history_.describe(ref) +
+                           " was answered, but record " + to_string(record) +
+                           " lies in no log object yet");
+    return false;
+  };
+  bool wrote = op.request.messages > 0 && !op.response.existed;
+  if (wrote && !check(op.request.record)) return;
+  for (const Message& message : op.messages) {
+    if (!check(message.record)) return;
+  }
+}
+
+std::vector<std::string> Observer::paths() const {
+  std::vector<std::string> out;
+  for (const auto& [path, history] : streams_) out.push_back(path);
+  return out;
+}
+
+// ---- processes ----
+
+void Observer::step(const StepEvent& event, HandlerId handler) {
+  Duration now = now_();
+  append_path_.step(handler, event, now);
+  acknowledgements_.step(event, now);
+  fencing_.step(event, now);
+}
+
+void Observer::log_line(std::string_view process, Severity severity, std::string_view event,
+                        std::initializer_list<LogField> fields) {
+  if (severity != Severity::kError || damaged_.contains(process)) return;
+  std::string line(process);
+  line.append(" logged an error: ").append(event);
+  for (const LogField& field : fields) {
+    line.append(" ").append(field.name).append("=").append(field.value);
+  }
+  violations_.report(Invariant::kNoErrorLine, now_(), line);
+}
+
+void Observer::started(std::string_view process) {
+  if (auto damaged = damaged_.find(process); damaged != damaged_.end()) damaged_.erase(damaged);
+}
+
+void Observer::stopped(std::string_view process, std::string_view incarnation, StopReason reason,
+                       std::string_view why) {
+  append_path_.died(process);
+  fencing_.stopped(incarnation, reason, now_());
+  if (reason != StopReason::kFailed || damaged_.contains(process)) return;
+  violations_.report(Invariant::kNoErrorLine, now_(),
+                     std::string(process) + " ended with an error: " + std::string(why));
+}
+
+void Observer::paused(std::string_view process) {
+  append_path_.stopped_for_a_while(process);
+}
+
+void Observer::resumed(std::string_view process) {
+  append_path_.stopped_for_a_while(process);
+}
+
+void Observer::request_arrived(HandlerId handler, std::string_view process, std::string_view method,
+                               std::string_view target) {
+  append_path_.arrived(handler, process, method, target, now_());
+}
+
+void Observer::request_answered(HandlerId handler, int status) {
+  append_path_.answered(handler, status, now_());
+}
+
+// ---- the store ----
+
+void Observer::store_asked(HandlerId handler, bool writes, Purpose purpose, std::string_view key) {
+  append_path_.asked_store(handler, writes, purpose, key, now_());
+}
+
+void Observer::object_written(std::string_view key, std::string_view body) {
+  durable_.written(key, body);
+  reachable_.written(key, now_());
+}
+
+void Observer::object_removed(std::string_view key, const std::string* was) {
+  reachable_.removed(key, was, now_());
+}
+
+void Observer::bytes_damaged(std::string_view process) {
+  damaged_.emplace(process);
+}
+
+// ---- the end ----
+
+void Observer::healed(Duration bound) {
+  healed_at_ = now_();
+  bound_ = bound;
+}
+
+void Observer::finish() {
+  check_served();
+  reachable_.check_all(now_());
+  for (auto& [path, history] : streams_) history.finish(now_());
+}
+
+/// Invariant 8, its liveness part.
+void Observer::check_served() {
+  Duration now = now_();
+  Duration by = healed_at_.value_or(now) + bound_;
+  auto report = [&](const std::string& message) {
+    violations_.report(Invariant::kServed, now, message);
+  };
+  std::set<std::string> served;
+  for (OpRef ref = 0; ref < history_.size(); ++ref) {
+    const Op& op = history_.op(ref);
+    std::string what = "stream " + op.request.path + ": ";
+    if (op.pending()) {
+      if (!dead_clients_.contains(op.request.client)) {
+        report(what + history_.describe(ref) + " never ended");
+      }
+      continue;
+    }
+    Outcome outcome = op.response.outcome;
+    bool certain = outcome == Outcome::kOk || outcome == Outcome::kAbsent;
+    if (healed_at_ && op.ended_at >= *healed_at_ && certain && op.ended_at <= by) {
+      served.insert(op.request.path);
+    }
+    if (healed_at_ && op.began_at >= by && outcome == Outcome::kUnknown) {
+      report(what + history_.describe(ref) +
+             " got no certain answer, although all faults ended at " + time_text(*healed_at_));
+    }
+  }
+  if (!healed_at_) return;
+  for (const auto& [path, history] : streams_) {
+    if (served.contains(path)) continue;
+    report("stream " + path + " was not served by " + time_text(by) +
+           ", although all faults ended at " + time_text(*healed_at_));
+  }
+  for (const std::string& handled : append_path_.under_way(now - bound_)) {
+    report(handled + " has not been answered");
+  }
+}
+
+}  // namespace morula::invariants

@@ -1,0 +1,106 @@
+// Everything that the invariants see of a world, and their verdict.
+//
+// Whoever runs the world (the simulator, or a reader of production traces) tells this object what
+// happens, at the moment it happens; it hands that to the checkers, each a file of its own. The
+// calls come in the world's true order. None of them may be made twice for one event.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/bytes.hpp"
+#include "core/rt/store.hpp"
+#include "core/rt/trace.hpp"
+#include "invariants/acknowledgements.hpp"
+#include "invariants/append_path.hpp"
+#include "invariants/durable_records.hpp"
+#include "invariants/fencing_rules.hpp"
+#include "invariants/history.hpp"
+#include "invariants/object_view.hpp"
+#include "invariants/reachable.hpp"
+#include "invariants/stream_history.hpp"
+#include "invariants/violation.hpp"
+
+namespace morula::invariants {
+
+class Observer {
+ public:
+  /// `now`: true time since the world began. `objects`: what lies in the bucket at that moment;
+  /// outlives the observer.
+  Observer(std::function<Duration()> now, const ObjectView& objects);
+
+  // ---- clients ----
+
+  /// A client asks. Keep the result for `end`.
+  OpRef begin(Request request);
+  /// It was answered, or gave up.
+  void end(OpRef op, const Response& response);
+  /// The client is dead: what it had asked stays without answer, and nobody waits for it.
+  void client_died(uint32_t client);
+
+  // ---- processes; `process` is its name in messages ----
+
+  /// `handler`: the request that the running fiber handles; 0 when it handles none.
+  void step(const StepEvent& event, HandlerId handler);
+  void log_line(std::string_view process, Severity severity, std::string_view event,
+                std::initializer_list<LogField> fields);
+  void started(std::string_view process);
+  /// `incarnation`: of the instance that ran in it; empty when it had none.
+  void stopped(std::string_view process, std::string_view incarnation, StopReason reason,
+               std::string_view why);
+  /// SIGSTOP and SIGCONT, or a processor taken away for some time.
+  void paused(std::string_view process);
+  void resumed(std::string_view process);
+  void request_arrived(HandlerId handler, std::string_view process, std::string_view method,
+                       std::string_view target);
+  /// `status` 0: cut off without an answer.
+  void request_answered(HandlerId handler, int status);
+
+  // ---- the store ----
+
+  void store_asked(HandlerId handler, bool writes, Purpose purpose, std::string_view key);
+  /// An object was written or swapped; it can be found in the view already.
+  void object_written(std::string_view key, std::string_view body);
+  /// An object is gone from the view. `was`: what it held; null when that is not known.
+  void object_removed(std::string_view key, const std::string* was);
+  /// Bytes are damaged on purpose, on their way to `process`: it may log errors about that.
+  void bytes_damaged(std::string_view process);
+
+  // ---- the end ----
+
+  /// No more faults from now on: what is asked from now on must be answered within `bound`.
+  void healed(Duration bound);
+  /// Checks what can only be checked at the end: after the final reads of every stream.
+  void finish();
+
+  const Violations& verdict() const { return violations_; }
+  const History& history() const { return history_; }
+  /// The paths that clients have asked about.
+  std::vector<std::string> paths() const;
+
+ private:
+  StreamHistory& stream(const std::string& path);
+  void check_durable(const Op& op, OpRef ref);
+  void check_served();
+
+  std::function<Duration()> now_;
+  Violations violations_;
+  History history_;
+  std::map<std::string, StreamHistory> streams_;
+  DurableRecords durable_;
+  Reachable reachable_;
+  Acknowledgements acknowledgements_;
+  FencingRules fencing_;
+  AppendPath append_path_;
+  std::set<uint32_t> dead_clients_;
+  std::set<std::string, std::less<>> damaged_;  // processes that were fed damaged bytes
+  std::optional<Duration> healed_at_;
+  Duration bound_{};
+};
+
+}  // namespace morula::invariants

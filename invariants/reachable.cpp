@@ -1,0 +1,202 @@
+#include "invariants/reachable.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/cell/cell_document.hpp"
+#include "core/log/log_object.hpp"
+#include "core/store/keys.hpp"
+
+namespace morula::invariants {
+
+namespace {
+
+std::string range_text(const ManifestLog& log) {
+  return log.incarnation.text() + " [" + std::to_string(log.from.value) + ", " +
+         (log.to ? std::to_string(log.to->value) : std::string("open")) + ")";
+}
+
+/// The incarnation whose log this object is part of.
+Result<IncarnationId> incarnation_of(std::string_view log_key) {
+  size_t from = log_key.find('/');
+  size_t to = log_key.rfind('/');
+  return IncarnationId::parse(log_key.substr(from + 1, to - from - 1));
+}
+
+}  // namespace
+
+void Reachable::written(std::string_view key, Duration now) {
+  if (key == keys::kTopology) return read_topology(now);
+  if (key == keys::kCell) {
+    auto cell = decode_cell(*objects_.find(key));
+    if (cell) window_ = cell->window;
+    return;
+  }
+  auto named = manifests_.find(key);
+  if (named != manifests_.end()) read_manifest(named->first, now);
+}
+
+void Reachable::read_topology(Duration now) {
+  auto decoded = decode_topology(*objects_.find(keys::kTopology));
+  if (!decoded) {
+    violations_.report(
+        Invariant::kNothingDangling, now,
+        "topology.json was replaced by something that is no topology: " + decoded.error().message);
+    return;
+  }
+  if (topology_ && decoded->version <= topology_->version) {
+    violations_.report(Invariant::kOwnershipRule, now,
+                       "topology.json went from version " +
+                           std::to_string(topology_->version.value) + " to " +
+                           std::to_string(decoded->version.value) + ": a version never repeats");
+  }
+  topology_ = *std::move(decoded);
+  std::set<std::string> named;
+  for (const TopologyShard& shard : topology_->shards) named.insert(shard.manifest);
+  for (auto it = manifests_.begin(); it != manifests_.end();) {
+    if (named.contains(it->first)) {
+      ++it;
+      continue;
+    }
+    check_sealed(it->first, now);
+    it = manifests_.erase(it);
+  }
+  for (const std::string& key : named) read_manifest(key, now);
+}
+
+void Reachable::check_sealed(const std::string& key, Duration now) {
+  const std::string* body = objects_.find(key);
+  if (body == nullptr) return;  // reported when it went
+  auto manifest = decode_manifest(*body);
+  if (manifest && manifest->sealed) return;
+  violations_.report(Invariant::kOwnershipRule, now,
+                     "topology version " + std::to_string(topology_->version.value) + " by " +
+                         topology_->writer.text() + " no longer names " + key +
+                         ", which is not sealed: its owner can still change it (R0, R3b)");
+}
+
+void Reachable::read_manifest(const std::string& key, Duration now) {
+  const std::string* body = objects_.find(key);
+  if (body == nullptr) {
+    violations_.report(Invariant::kNothingDangling, now,
+                       "the topology (version " + std::to_string(topology_->version.value) +
+                           ") names " + key + ", which does not exist");
+    return;
+  }
+  auto manifest = decode_manifest(*body);
+  if (!manifest) {
+    violations_.report(Invariant::kNothingDangling, now,
+                       key + " is no manifest: " + manifest.error().message);
+    return;
+  }
+  check_manifest(key, *manifest, now);
+  manifests_[key] = *std::move(manifest);
+}
+
+void Reachable::check_manifest(const std::string& key, const Manifest& manifest, Duration now) {
+  for (const ManifestTable& table : manifest.tables) {
+    if (objects_.find(table.key) != nullptr) continue;
+    violations_.report(Invariant::kNothingDangling, now,
+                       key + " version " + std::to_string(manifest.version.value) + " by " +
+                           manifest.writer.text() + " names the table " + table.key +
+                           ", which does not exist");
+  }
+  for (const ManifestLog& log : manifest.logs) check_log(key, log, now);
+}
+
+void Reachable::check_log(const std::string& key, const ManifestLog& log, Duration now) {
+  auto acknowledged = acknowledged_.find(log.incarnation);
+  LogSeq end =
+      log.to ? *log.to : (acknowledged == acknowledged_.end() ? LogSeq(0) : acknowledged->second);
+  for (LogSeq seq = log.from; seq < end; ++seq) {
+    if (objects_.find(keys::log_object(log.incarnation, seq)) != nullptr) continue;
+    violations_.report(Invariant::kNothingDangling, now,
+                       key + " names the log range " + range_text(log) + ", of which object " +
+                           std::to_string(seq.value) +
+                           (log.to ? " does not exist" : ", acknowledged, does not exist"));
+    return;
+  }
+}
+
+void Reachable::removed(std::string_view key, const std::string* was, Duration now) {
+  if (key.starts_with("log/")) return log_removed(key, was, now);
+  auto dangling = [&](std::string_view by) {
+    violations_.report(Invariant::kNothingDangling, now,
+                       std::string(key) + " was deleted, but " + std::string(by) + " names it");
+  };
+  if (manifests_.contains(key)) dangling("the topology");
+  for (const auto& [name, manifest] : manifests_) {
+    bool names_it = std::any_of(manifest.tables.begin(), manifest.tables.end(),
+                                [&](const ManifestTable& table) { return table.key == key; });
+    if (names_it) dangling(name);
+  }
+}
+
+void Reachable::log_removed(std::string_view key, const std::string* was, Duration now) {
+  auto incarnation = incarnation_of(key);
+  auto seq = keys::log_seq(key);
+  if (!incarnation || !seq) return;
+  for (const auto& [name, manifest] : manifests_) {
+    for (const ManifestLog& log : manifest.logs) {
+      if (log.incarnation != *incarnation || *seq < log.from || (log.to && *seq >= *log.to))
+        continue;
+      violations_.report(
+          Invariant::kNothingDangling, now,
+          std::string(key) + " was deleted, but " + name + " names " + range_text(log));
+    }
+  }
+  if (was != nullptr) {
+    auto object = decode_log_object(*was);
+    if (object && object->is_fence) {
+      violations_.report(Invariant::kOwnershipRule, now,
+                         std::string(key) + " was deleted, but is a FENCE (R8)");
+    }
+  }
+  // The last W landed objects begin W below the highest one.
+  if (!window_) return;
+  LogSeq witness = *seq + *window_;
+  for (LogSeq above = *seq + 1; above < witness + 1; ++above) {
+    if (objects_.find(keys::log_object(*incarnation, above)) == nullptr) {
+      violations_.report(
+          Invariant::kOwnershipRule, now,
+          std::string(key) + " was deleted, but is one of the last " + std::to_string(*window_) +
+              " landed objects: " + std::to_string(above.value) + " does not exist (R7)");
+      return;
+    }
+  }
+}
+
+void Reachable::acknowledged(const IncarnationId& incarnation, LogSeq position) {
+  LogSeq& known = acknowledged_[incarnation];
+  known = std::max(known, position);
+}
+
+void Reachable::check_all(Duration now) {
+  if (!topology_) return;
+  for (const auto& [key, manifest] : manifests_) check_manifest(key, manifest, now);
+}
+
+bool Reachable::names(StreamId stream, const IncarnationId& incarnation, LogSeq seq) const {
+  if (!topology_) return false;
+  auto manifest = manifests_.find(topology_->shard_of(stream).manifest);
+  if (manifest == manifests_.end()) return false;
+  const std::vector<ManifestLog>& logs = manifest->second.logs;
+  return std::any_of(logs.begin(), logs.end(), [&](const ManifestLog& log) {
+    return log.incarnation == incarnation && log.clip.contains(stream) && seq >= log.from &&
+           (!log.to || seq < *log.to);
+  });
+}
+
+std::string Reachable::describe(StreamId stream) const {
+  if (!topology_) return "there is no topology";
+  const TopologyShard& shard = topology_->shard_of(stream);
+  std::string out = "shard " + shard.prefix.text() + " is owned by " + shard.owner.text() +
+                    " (topology version " + std::to_string(topology_->version.value) +
+                    "), whose manifest names";
+  auto manifest = manifests_.find(shard.manifest);
+  if (manifest == manifests_.end()) return out + " what cannot be read";
+  for (const ManifestLog& log : manifest->second.logs) out += " " + range_text(log);
+  return out;
+}
+
+}  // namespace morula::invariants

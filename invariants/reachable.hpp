@@ -1,0 +1,62 @@
+// Invariant 6, the part that nothing dangles: whatever the topology names, through its manifests,
+// exists at every moment: manifests, tables, closed log ranges to their ends, and of open ones all
+// that was acknowledged. It is checked when a document that names changes and when an object goes,
+// so no moment is missed.
+//
+// Two rules of ownership are seen in the same documents and checked here: a manifest leaves the
+// topology only sealed (OWNERSHIP R0), and trim spares the last W landed objects and every FENCE
+// (R7, R8).
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "core/base/ids.hpp"
+#include "core/lsm/manifest.hpp"
+#include "core/topology/topology.hpp"
+#include "invariants/object_view.hpp"
+#include "invariants/violation.hpp"
+
+namespace morula::invariants {
+
+class Reachable {
+ public:
+  Reachable(const ObjectView& objects, Violations& violations)
+      : objects_(objects), violations_(violations) {}
+
+  /// An object was written or swapped.
+  void written(std::string_view key, Duration now);
+  /// An object is gone; `was` is what it held, if that is known.
+  void removed(std::string_view key, const std::string* was, Duration now);
+  /// All below `position` of that log is acknowledged.
+  void acknowledged(const IncarnationId& incarnation, LogSeq position);
+  /// Everything, at once.
+  void check_all(Duration now);
+
+  /// Whether a manifest that the topology names also names this place of a log for this stream.
+  bool names(StreamId stream, const IncarnationId& incarnation, LogSeq seq) const;
+  /// Who owns the stream's shard, and what its manifest names: for messages.
+  std::string describe(StreamId stream) const;
+  /// Null before there is a topology.
+  const Topology* topology() const { return topology_ ? &*topology_ : nullptr; }
+
+ private:
+  void read_topology(Duration now);
+  void read_manifest(const std::string& key, Duration now);
+  void check_sealed(const std::string& key, Duration now);
+  void check_manifest(const std::string& key, const Manifest& manifest, Duration now);
+  void check_log(const std::string& key, const ManifestLog& log, Duration now);
+  void log_removed(std::string_view key, const std::string* was, Duration now);
+
+  const ObjectView& objects_;
+  Violations& violations_;
+  std::optional<Topology> topology_;
+  std::map<std::string, Manifest, std::less<>> manifests_;  // those that the topology names
+  std::map<IncarnationId, LogSeq> acknowledged_;
+  std::optional<uint64_t> window_;
+};
+
+}  // namespace morula::invariants
