@@ -95,6 +95,10 @@ StreamResponse failure_response(const Outcome& outcome, std::string_view busy_co
   return {unserved_response(error, busy_code), is_moving(error)};
 }
 
+void add_generation(HttpResponse& response, Generation generation) {
+  response.headers.set("Stream-Generation", std::to_string(generation.value));
+}
+
 /// Stream-TTL in whole seconds that remain, or Stream-Expires-At as it was given.
 void add_expiry(HttpResponse& response, const StreamInfo& info) {
   if (info.expiry.kind == Expiry::Kind::kTtl) {
@@ -145,6 +149,7 @@ StreamResponse create(Streams& streams, const StreamTarget& target, const HttpRe
   response.headers.set("Content-Type", created->info.content_type);
   response.headers.set("Stream-Next-Offset", offset_text(created->info.tail));
   if (!created->existed) response.headers.set("Location", stream_url(request, target.path));
+  add_generation(response, created->info.generation);
   add_expiry(response, created->info);
   return {std::move(response)};
 }
@@ -172,6 +177,7 @@ StreamResponse append(const StreamLimits& limits, Streams& streams, const Stream
   HttpResponse response;
   response.status = wish.producer && !appended->duplicate ? 200 : 204;
   response.headers.set("Stream-Next-Offset", offset_text(appended->tail));
+  add_generation(response, appended->generation);
   if (wish.producer) {
     response.headers.set("Producer-Epoch", std::to_string(appended->producer_epoch));
     response.headers.set("Producer-Seq", std::to_string(appended->producer_seq));
@@ -269,6 +275,7 @@ StreamResponse read(const Env& env, Streams& streams, const StreamTarget& target
   HttpResponse response;
   response.headers.set("Content-Type", given->info.content_type);
   response.headers.set("Stream-Next-Offset", offset_text(given->end));
+  add_generation(response, given->info.generation);
   response.headers.set("Stream-Cursor", next_cursor(env.clock.wall(), *cursor, env.random));
   response.headers.set("Cache-Control", cache_control(*given, wish->from));
   if (given->up_to_date) response.headers.set("Stream-Up-To-Date", "true");
@@ -292,17 +299,18 @@ StreamResponse head(Streams& streams, const StreamTarget& target) {
   response.headers.set("Content-Type", info->content_type);
   response.headers.set("Stream-Next-Offset", offset_text(info->tail));
   response.headers.set("Cache-Control", "no-store");
+  add_generation(response, info->generation);
   add_expiry(response, *info);
   return {std::move(response)};
 }
 
 StreamResponse remove(Streams& streams, const StreamTarget& target) {
   const RemoveOutcome outcome = streams.remove(target.hash);
-  if (!std::holds_alternative<Removed>(outcome)) {
-    return failure_response(outcome, "append_memory_busy");
-  }
+  const auto* removed = std::get_if<Removed>(&outcome);
+  if (removed == nullptr) return failure_response(outcome, "append_memory_busy");
   HttpResponse response;
   response.status = 204;
+  add_generation(response, removed->generation);
   return {std::move(response)};
 }
 

@@ -41,6 +41,9 @@
 // has Retry-After. An offset that another generation of the path gave out is checked like any
 // other.
 //
+// `Stream-Generation` on every success says which creation of the path the answer is about: it is
+// higher after each delete and re-creation.
+//
 // `Morula-Tenant` names the tenant (1 to 64 of A-Z a-z 0-9 . _ -), "default" without it.
 //
 // Answers that reach the tail are to be revalidated by their ETag before a cache uses them; those

@@ -126,7 +126,7 @@ Result<AppendVerdict> Streams::Impl::judge(const AppendRequest& request, std::st
     MORULA_TRY(known);
     const ProducerVerdict verdict = judge_producer(*known, claim.epoch, claim.seq);
     if (verdict == ProducerVerdict::kDuplicate) {
-      return Appended{(*known)->tail, true, (*known)->epoch, (*known)->seq};
+      return Appended{(*known)->tail, true, (*known)->epoch, (*known)->seq, creation.generation};
     }
     if (verdict != ProducerVerdict::kNew) return refuse_producer(verdict, claim, *known);
   }
@@ -151,6 +151,7 @@ Appended Streams::Impl::apply(const AppendRequest& request, const AcceptedAppend
       accepted.json ? accepted.json->view() : Messages{request.body, {}, uint64_t{1}};
   std::vector<Row> changed{append_messages(id, creation, messages)};
   Appended appended{creation.hot.tail};
+  appended.generation = creation.generation;
   if (request.producer) {
     const ProducerRow row{request.producer->epoch, request.producer->seq, creation.hot.tail};
     creation.producers.put(request.producer->id, row, limits.cached_producers_max);

@@ -104,10 +104,11 @@ RemoveOutcome Streams::Impl::remove(const StreamHash& stream) {
   tombstone.change = state->newest->change;
   tombstone.deleted = true;
   tombstone.hot = state->newest->hot;
+  const Removed removed{tombstone.generation};
   state->newest = std::move(tombstone);
   const LogSeq position = apply_changed(id, *state, {});
   lock.unlock();
-  return answer_change<RemoveOutcome>(Removed{}, position);
+  return answer_change<RemoveOutcome>(removed, position);
 }
 
 }  // namespace morula

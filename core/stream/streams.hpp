@@ -124,6 +124,7 @@ struct Appended {
   bool duplicate = false;  // nothing was changed
   uint64_t producer_epoch = 0;
   uint64_t producer_seq = 0;  // the highest accepted of this producer and epoch
+  Generation generation;
 };
 
 struct ReadAnswer {
@@ -134,7 +135,9 @@ struct ReadAnswer {
   std::string body;         // of a JSON stream one array
 };
 
-struct Removed {};
+struct Removed {
+  Generation generation;
+};
 
 using CreateOutcome = std::variant<Created, Refused, Unserved, OutcomeUnknown>;
 using AppendOutcome = std::variant<Appended, Refused, Unserved, OutcomeUnknown>;
