@@ -290,9 +290,10 @@ Result<> Instance::Impl::serve(Scope& fibers, std::vector<AdoptedShard> adopted)
 }
 
 void Instance::Impl::keep_trimming() {
+  Trimmer trimmer(env, config.retry, *log);
   while (true) {
     env.clock.sleep(config.trim_interval);
-    if (auto trimmed = trim_own_log(env, config.retry, *log); !trimmed) {
+    if (auto trimmed = trimmer.run(); !trimmed) {
       env.trace.log(Severity::kWarning, "trim_failed", {{"error", trimmed.error().message}});
     }
   }

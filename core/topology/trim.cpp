@@ -3,42 +3,44 @@
 #include <algorithm>
 
 #include "core/base/mutant.hpp"
+#include "core/shard/manifest_document.hpp"
+#include "core/topology/topology_document.hpp"
 
 namespace morula {
 
-namespace {
+// Position and pins come before the topology: read the topology first, be named by another's CAS,
+// acknowledge two batches, and the newer position would delete one of them.
+Result<> Trimmer::run() {
+  LogSeq below = log_.acknowledged();
+  if (const auto pin = log_.lowest_pin()) below = std::min(below, *pin);
+  const bool idle = below == LogSeq(0) || below == done_below_;
+  if (idle && !mutated(Mutant::trim_reads_topology_first)) return {};
 
-// The lowest `from` of an entry for the log of `self` in any manifest that the topology names and
-// says to name it.
-Result<LogSeq> lowest_named(const Env& env, const RetryConfig& retry, const IncarnationId& self) {
+  auto named = lowest_named();
+  MORULA_TRY(named);
+  if (mutated(Mutant::trim_reads_topology_first)) below = log_.acknowledged();
+  MORULA_TRY(log_.trim(std::min(below, *named)));
+  if (*named >= below) done_below_ = below;
+  return {};
+}
+
+// The lowest `from` of an entry for the own log in any manifest that the topology names and says to
+// name it.
+Result<LogSeq> Trimmer::lowest_named() {
   LogSeq lowest(UINT64_MAX);
-  auto topology = read_topology(env, retry);
+  auto topology = read_topology(env_, retry_);
   MORULA_TRY(topology);
   if (!*topology) return LogSeq(0);
+  const IncarnationId& self = log_.incarnation();
   for (const TopologyShard& row : (*topology)->content.shards) {
     if (!std::binary_search(row.logs.begin(), row.logs.end(), self)) continue;
-    auto manifest = read_manifest(env, row.manifest, retry);
+    auto manifest = read_manifest(env_, row.manifest, retry_);
     MORULA_TRY(manifest);
     for (const ManifestLog& log : manifest->content.logs) {
       if (log.incarnation == self) lowest = std::min(lowest, log.from);
     }
   }
   return lowest;
-}
-
-}  // namespace
-
-// Position and pins come before the topology: read the topology first, be named by another's CAS,
-// acknowledge two batches, and the newer position would delete one of them.
-Result<> trim_own_log(const Env& env, const RetryConfig& retry, LogWriter& log) {
-  LogSeq below = log.acknowledged();
-  if (const auto pin = log.lowest_pin()) below = std::min(below, *pin);
-  if (below == LogSeq(0) && !mutated(Mutant::trim_reads_topology_first)) return {};
-
-  auto named = lowest_named(env, retry, log.incarnation());
-  MORULA_TRY(named);
-  if (mutated(Mutant::trim_reads_topology_first)) below = log.acknowledged();
-  return log.trim(std::min(below, *named));
 }
 
 }  // namespace morula

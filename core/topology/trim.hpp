@@ -1,16 +1,33 @@
 // Trimming the own log (OWNERSHIP R7): what no manifest needs any more is deleted.
 #pragma once
 
+#include <optional>
+
 #include "core/log/log_writer.hpp"
-#include "core/shard/manifest_document.hpp"
-#include "core/topology/topology_document.hpp"
+#include "core/store/conditional.hpp"
 
 namespace morula {
 
-/// Deletes own log objects below the minimum of: the acknowledged position and the pins, noted
-/// first; then every `from` of an entry for this log in the manifests of the topology's rows that
-/// list this incarnation, whoever owns them. The entries of the own view are pinned by the shards
-/// that serve them. Suspends. Errors leave the log as it is or trimmed in part.
-Result<> trim_own_log(const Env& env, const RetryConfig& retry, LogWriter& log);
+class Trimmer {
+ public:
+  /// References outlive this.
+  Trimmer(const Env& env, const RetryConfig& retry, LogWriter& log)
+      : env_(env), retry_(retry), log_(log) {}
+
+  /// Deletes own log objects below the minimum of: the acknowledged position and the pins, noted
+  /// first; then every `from` of an entry for this log in the manifests of the topology's rows that
+  /// list this incarnation, whoever owns them. The entries of the own view are pinned by the shards
+  /// that serve them. Asks the store nothing when neither position nor pins have moved since the
+  /// last time. Suspends. Errors leave the log as it is or trimmed in part.
+  Result<> run();
+
+ private:
+  Result<LogSeq> lowest_named();
+
+  const Env env_;
+  const RetryConfig retry_;
+  LogWriter& log_;
+  std::optional<LogSeq> done_below_;
+};
 
 }  // namespace morula

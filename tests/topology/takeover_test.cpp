@@ -155,7 +155,7 @@ TEST(Trim, KeepsWhatAnyManifestOfTheTopologyNames) {
       append(a.log, 10);
       LogPin from = std::move(first->front().from);
       from.release();  // nothing of the own view holds it back
-      ASSERT_TRUE(trim_own_log(env, {}, a.log));
+      ASSERT_TRUE(Trimmer(env, {}, a.log).run());
       EXPECT_EQ(world.store().keys("log/").size(), 10u) << "the manifest names all from 0";
       scope.cancel();
     });
@@ -171,10 +171,10 @@ TEST(Trim, KeepsTheLastWindowOfLandedObjectsAndWhatIsPinned) {
       ASSERT_TRUE(b.takeover.create_first_topology(0));  // a is named nowhere
       append(a.log, 10);
       LogPin pin = a.log.pin(LogSeq(4));
-      ASSERT_TRUE(trim_own_log(env, {}, a.log));
+      ASSERT_TRUE(Trimmer(env, {}, a.log).run());
       EXPECT_EQ(world.store().keys("log/").size(), 6u);
       pin.release();
-      ASSERT_TRUE(trim_own_log(env, {}, a.log));
+      ASSERT_TRUE(Trimmer(env, {}, a.log).run());
       EXPECT_EQ(world.store().keys("log/").size(), kWindow);
       scope.cancel();
     });

@@ -1,0 +1,222 @@
+// Whole instances on one bucket: serve, forward, take over, stop.
+#include "core/cell/instance.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/fleet/member.hpp"
+#include "core/rt/clock.hpp"
+#include "core/rt/network.hpp"
+#include "core/topology/topology.hpp"
+#include "sim/world/test_world.hpp"
+
+namespace morula {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+InstanceConfig config(const std::string& name) {
+  InstanceConfig instance;
+  instance.name = name;
+  instance.lease.watch_interval = milliseconds(500);
+  return instance;
+}
+
+/// Instances are processes of their own; the test's body is their client.
+class Cell {
+ public:
+  sim::TestWorld world;
+
+  sim::Process& start(const std::string& name, uint32_t machine) {
+    sim::ProcessOptions options;
+    options.name = name;
+    options.machine = machine;
+    return world.world().add(options, [this, name](const Env& env) {
+      Instance instance(env, config(name));
+      instances_[name] = &instance;
+      const auto ended = instance.run();
+      ended_[name] = ended ? describe(*ended) : ended.error().message;
+      instances_.erase(name);
+    });
+  }
+  Instance* instance(const std::string& name) {
+    return instances_.contains(name) ? instances_[name] : nullptr;
+  }
+  std::string ended(const std::string& name) { return ended_[name]; }
+
+  /// One request to an instance; status 0 when there was no answer.
+  static HttpResponse ask(const Env& env, const std::string& to, std::string method,
+                          std::string target, std::string body = {}, Headers headers = {}) {
+    HttpRequest request{std::move(method), std::move(target), std::move(headers), std::move(body)};
+    if (request.headers.find("Content-Type") == nullptr && !request.body.empty()) {
+      request.headers.add("Content-Type", "text/plain");
+    }
+    auto response =
+        env.network.call("http://" + to + ":4437", request, env.clock.now() + seconds(40));
+    if (response) return *response;
+    HttpResponse none;
+    none.status = 0;
+    none.body = response.error().message;
+    return none;
+  }
+  static HttpResponse create(const Env& env, const std::string& to, const std::string& path) {
+    Headers headers;
+    headers.add("Content-Type", "text/plain");
+    return ask(env, to, "PUT", path, {}, std::move(headers));
+  }
+  Topology topology() { return decode_topology(*world.store().peek("topology.json")).value(); }
+
+ private:
+  static std::string describe(Instance::Ended ended) {
+    switch (ended) {
+      case Instance::Ended::kStopped:
+        return "stopped";
+      case Instance::Ended::kFenced:
+        return "fenced";
+      case Instance::Ended::kLeaseLost:
+        return "lease lost";
+    }
+    return "?";
+  }
+
+  std::map<std::string, Instance*> instances_;
+  std::map<std::string, std::string> ended_;
+};
+
+TEST(Instance, CreatesACellAndServesIt) {
+  Cell cell;
+  cell.start("a", 1);
+  cell.world.run([&](const Env& env) {
+    env.clock.sleep(seconds(1));
+    EXPECT_EQ(Cell::create(env, "a", "/v1/stream/one").status, 201);
+    const HttpResponse appended = Cell::ask(env, "a", "POST", "/v1/stream/one", "hello");
+    EXPECT_EQ(appended.status, 204) << appended.body;
+    const HttpResponse read = Cell::ask(env, "a", "GET", "/v1/stream/one?offset=-1");
+    EXPECT_EQ(read.status, 200);
+    EXPECT_EQ(read.body, "hello");
+    EXPECT_TRUE(cell.instance("a")->ready());
+  });
+}
+
+TEST(Instance, ForwardsToTheOwner) {
+  Cell cell;
+  cell.start("a", 1);
+  cell.world.run([&](const Env& env) {
+    env.clock.sleep(seconds(1));
+    cell.start("b", 2);
+    env.clock.sleep(seconds(2));
+    EXPECT_EQ(Cell::create(env, "b", "/v1/stream/one").status, 201);
+    const HttpResponse appended = Cell::ask(env, "b", "POST", "/v1/stream/one", "hello");
+    EXPECT_EQ(appended.status, 204) << appended.body;
+    ASSERT_NE(appended.headers.find("Streams-Forwarded-To"), nullptr);
+    EXPECT_EQ(*appended.headers.find("Streams-Forwarded-To"), "http://a:4437");
+    EXPECT_EQ(Cell::ask(env, "b", "GET", "/v1/stream/one").body, "hello");
+  });
+}
+
+TEST(Instance, TakesOverWithinLeaseAndMarginWhenTheOwnerDies) {
+  Cell cell;
+  sim::Process& a = cell.start("a", 1);
+  cell.world.run([&](const Env& env) {
+    env.clock.sleep(seconds(1));
+    cell.start("b", 2);
+    env.clock.sleep(seconds(15));  // a has learnt that it is not alone: its lease is 12 s
+    ASSERT_EQ(Cell::create(env, "a", "/v1/stream/one").status, 201);
+    ASSERT_EQ(Cell::ask(env, "a", "POST", "/v1/stream/one", "kept").status, 204);
+    a.kill();
+    const Time died = env.clock.now();
+    const HttpResponse read = Cell::ask(env, "b", "GET", "/v1/stream/one");
+    EXPECT_EQ(read.status, 200) << read.body;
+    EXPECT_EQ(read.body, "kept");
+    EXPECT_LT(env.clock.now() - died, Duration(milliseconds(12600 + 2000)));
+    EXPECT_EQ(cell.topology().shards[0].owner.name, "b");
+  });
+}
+
+TEST(Instance, TakesOverAtOnceWhenTheOwnersProcessIsProvablyGone) {
+  Cell cell;
+  sim::Process& a = cell.start("a", 1);
+  cell.world.run([&](const Env& env) {
+    env.clock.sleep(seconds(1));
+    cell.start("b", 1);
+    env.clock.sleep(seconds(5));
+    ASSERT_EQ(Cell::create(env, "a", "/v1/stream/one").status, 201);
+    a.kill();
+    const Time died = env.clock.now();
+    EXPECT_EQ(Cell::ask(env, "b", "HEAD", "/v1/stream/one").status, 200);
+    EXPECT_LT(env.clock.now() - died, Duration(seconds(2)));
+  });
+}
+
+TEST(Instance, ServesTheSameBytesAfterACrashAndARestart) {
+  Cell cell;
+  sim::Process& a = cell.start("a", 1);
+  cell.world.run([&](const Env& env) {
+    env.clock.sleep(seconds(1));
+    ASSERT_EQ(Cell::create(env, "a", "/v1/stream/one").status, 201);
+    ASSERT_EQ(Cell::ask(env, "a", "POST", "/v1/stream/one", "kept").status, 204);
+    a.kill();
+    a.start();
+    const Time started = env.clock.now();
+    HttpResponse read;
+    do {
+      env.clock.sleep(milliseconds(20));
+      read = Cell::ask(env, "a", "GET", "/v1/stream/one");
+    } while (read.status != 200 && env.clock.now() < started + seconds(10));
+    EXPECT_EQ(read.body, "kept");
+    EXPECT_LT(env.clock.now() - started, Duration(seconds(2)));
+  });
+}
+
+TEST(Instance, AWokenZombieServesNoStaleReadAndAcknowledgesNothing) {
+  Cell cell;
+  sim::Process& a = cell.start("a", 1);
+  cell.world.run([&](const Env& env) {
+    env.clock.sleep(seconds(1));
+    cell.start("b", 2);
+    env.clock.sleep(seconds(15));
+    ASSERT_EQ(Cell::create(env, "a", "/v1/stream/one").status, 201);
+    a.pause();
+    ASSERT_EQ(Cell::ask(env, "b", "POST", "/v1/stream/one", "by b").status, 204);
+    a.resume();
+    const HttpResponse read = Cell::ask(env, "a", "GET", "/v1/stream/one");
+    if (read.status == 200) {
+      EXPECT_EQ(read.body, "by b");
+    }
+    env.clock.sleep(seconds(5));
+    EXPECT_EQ(cell.ended("a"), "lease lost");
+  });
+}
+
+TEST(Instance, StopsCleanlySoThatTheNextRunNeedNotWait) {
+  Cell cell;
+  sim::Process& a = cell.start("a", 1);
+  cell.world.run([&](const Env& env) {
+    env.clock.sleep(seconds(1));
+    ASSERT_EQ(Cell::create(env, "a", "/v1/stream/one").status, 201);
+    ASSERT_EQ(Cell::ask(env, "a", "POST", "/v1/stream/one", "kept").status, 204);
+    cell.instance("a")->request_stop();
+    env.clock.sleep(seconds(1));
+    EXPECT_EQ(cell.ended("a"), "stopped");
+    EXPECT_FALSE(a.alive());
+    const Member member = decode_member(*cell.world.store().peek("members/a.json")).value();
+    EXPECT_EQ(member.state, MemberState::kStopped);
+    a.start();
+    env.clock.sleep(seconds(1));
+    EXPECT_EQ(Cell::ask(env, "a", "GET", "/v1/stream/one").body, "kept");
+  });
+}
+
+TEST(Instance, IdleAndAloneMakesAtMostEighteenStoreRequestsAMinute) {
+  Cell cell;
+  cell.start("a", 1);
+  cell.world.run([&](const Env& env) {
+    env.clock.sleep(seconds(60));
+    const uint64_t before = cell.world.store().sent();
+    env.clock.sleep(seconds(600));
+    EXPECT_LE(cell.world.store().sent() - before, 180u);
+  });
+}
+
+}  // namespace
+}  // namespace morula
