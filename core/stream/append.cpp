@@ -150,7 +150,8 @@ Appended Streams::Impl::apply(const AppendRequest& request, const AcceptedAppend
   const Messages messages =
       accepted.json ? accepted.json->view() : Messages{request.body, {}, uint64_t{1}};
   std::vector<Row> changed{append_messages(id, creation, messages)};
-  Appended appended{creation.hot.tail};
+  Appended appended;
+  appended.tail = creation.hot.tail;
   appended.generation = creation.generation;
   if (request.producer) {
     const ProducerRow row{request.producer->epoch, request.producer->seq, creation.hot.tail};

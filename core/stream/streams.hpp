@@ -124,7 +124,7 @@ struct Appended {
   bool duplicate = false;  // nothing was changed
   uint64_t producer_epoch = 0;
   uint64_t producer_seq = 0;  // the highest accepted of this producer and epoch
-  Generation generation;
+  Generation generation{};
 };
 
 struct ReadAnswer {
@@ -136,7 +136,7 @@ struct ReadAnswer {
 };
 
 struct Removed {
-  Generation generation;
+  Generation generation{};
 };
 
 using CreateOutcome = std::variant<Created, Refused, Unserved, OutcomeUnknown>;
