@@ -53,6 +53,7 @@ struct Instance::Impl {
         shards(env, self) {}
 
   Result<Ended> run(Scope& fibers);
+  Result<> join(Scope& fibers);
   Result<Ended> serve_until_end(Scope& fibers, Scope& requests);
   Result<Ended> finish();
   void log_ending();
@@ -82,7 +83,7 @@ struct Instance::Impl {
   std::unique_ptr<Api> api;
 
   bool alone = false;
-  bool stop_requested = false;
+  Event settled;  // joined, or ending
   Event ending;
   Ended ended = Ended::kStopped;
   std::optional<Error> fatal;
@@ -92,33 +93,49 @@ void Instance::Impl::end_with(Ended how) {
   if (ending.is_set()) return;
   ended = how;
   ending.set();
+  settled.set();
 }
 
 void Instance::Impl::end_with(Error error) {
   if (ending.is_set()) return;
   fatal = std::move(error);
   ending.set();
+  settled.set();
 }
 
 Result<Instance::Ended> Instance::Impl::run(Scope& fibers) {
+  // Joining may have to wait for a lease of 30 s: a stop doesn't.
+  with_scope(env.domain, [&](Scope& joining) {
+    joining.spawn("join", [&] {
+      auto joined = join(fibers);
+      if (!joined) end_with(joined.error());
+      settled.set();
+    });
+    settled.wait();
+  });
+  if (log == nullptr) return finish();
+  return with_scope(env.domain, [&](Scope& requests) { return serve_until_end(fibers, requests); });
+}
+
+Result<> Instance::Impl::join(Scope& fibers) {
   if (!is_valid_instance_name(config.name)) {
     return fail(ErrorCode::kInvalid,
                 "\"" + config.name + "\" is no instance name: 1 to 63 of a-z, 0-9 and -");
   }
   auto cell = open_cell(env, config.retry, self, config.log.window);
   MORULA_TRY(cell);
-  config.log.window = cell->window;
   MORULA_TRY(lease.join());
-  log = std::make_unique<LogWriter>(env, config.log, self, fibers);
+  config.log.window = cell->window;
   ApiConfig api_config;
   api_config.stream = config.stream;
   api_config.forward_timeout = config.forward_timeout;
   api = std::make_unique<Api>(env, StreamHasher(cell->hash_secret), shards, api_config);
+  log = std::make_unique<LogWriter>(env, config.log, self, fibers);
   env.trace.log(Severity::kInfo, "joined",
                 {{"cell", cell->cell.text()},
                  {"incarnation", self.text()},
                  {"address", env.network.address()}});
-  return with_scope(env.domain, [&](Scope& requests) { return serve_until_end(fibers, requests); });
+  return {};
 }
 
 Result<Instance::Ended> Instance::Impl::serve_until_end(Scope& fibers, Scope& requests) {
@@ -137,7 +154,6 @@ Result<Instance::Ended> Instance::Impl::serve_until_end(Scope& fibers, Scope& re
         lease.lost().wait();
         end_with(Ended::kLeaseLost);
       });
-      if (stop_requested) end_with(Ended::kStopped);
       ending.wait();
     }
     log_ending();
@@ -162,7 +178,7 @@ void Instance::Impl::log_ending() {
 // log's last object, and only then `stopped` (OWNERSHIP R8, Reads).
 Result<Instance::Ended> Instance::Impl::finish() {
   if (fatal) return fail(*fatal);
-  if (ended != Ended::kStopped) return ended;
+  if (ended != Ended::kStopped || log == nullptr) return ended;
   if (auto stopped = log->stop(); !stopped) {
     if (stopped.error().code == ErrorCode::kFenced) return Ended::kFenced;
     return fail(stopped.error());
@@ -309,7 +325,6 @@ Result<Instance::Ended> Instance::run() {
 }
 
 void Instance::request_stop() {
-  impl_->stop_requested = true;
   impl_->end_with(Ended::kStopped);
 }
 
