@@ -19,14 +19,13 @@ using boost::context::detail::transfer_t;
 // Per thread only so that independent schedulers can run in one process, as tests do.
 constinit thread_local Fiber* running_fiber = nullptr;
 
-ExceptionGlobals load_exception_globals() {
-  ExceptionGlobals globals;
-  std::memcpy(static_cast<void*>(&globals), abi::__cxa_get_globals(), sizeof(globals));
-  return globals;
-}
-
-void store_exception_globals(const ExceptionGlobals& globals) {
-  std::memcpy(abi::__cxa_get_globals(), &globals, sizeof(globals));
+/// Puts `fiber_globals` in the place of the thread's, and the other way round.
+void exchange_exception_globals(ExceptionGlobals& fiber_globals) {
+  void* const thread_globals = abi::__cxa_get_globals();
+  ExceptionGlobals kept;
+  std::memcpy(static_cast<void*>(&kept), thread_globals, sizeof(kept));
+  std::memcpy(thread_globals, &fiber_globals, sizeof(kept));
+  fiber_globals = kept;
 }
 
 }  // namespace
@@ -35,7 +34,13 @@ void store_exception_globals(const ExceptionGlobals& globals) {
 
 Fiber::Fiber(Scope& scope, const char* name, std::byte* stack, const Scope::BodyActions& actions,
              void* body)
-    : stack_(stack), body_(body), actions_(actions), name_(name), scope_(scope) {}
+    : scope_(scope),
+      domain_(*scope.domain().impl_),
+      scheduler_(*domain_.scheduler.impl_),
+      name_(name),
+      stack_(stack),
+      body_(body),
+      actions_(actions) {}
 
 Fiber* Fiber::running() {
   return running_fiber;
@@ -74,7 +79,7 @@ void Fiber::start(Scope& scope, const char* name, const Scope::BodyActions& acti
 
 void Fiber::enter(transfer_t from) {
   Fiber& self = *static_cast<Fiber*>(from.data);
-  Scheduler::Impl& scheduler = *self.domain().scheduler().impl_;
+  Scheduler::Impl& scheduler = self.scheduler_;
   scheduler.context = from.fctx;
   sanitizer::after_switch(nullptr, &scheduler.stack_bottom, &scheduler.stack_bytes);
   self.run_body();
@@ -86,7 +91,7 @@ void Fiber::enter(transfer_t from) {
 
 void Fiber::run_body() noexcept {
   try {
-    if (!domain().killed()) actions_.run(body_);
+    if (!domain_.killed) actions_.run(body_);
   } catch (const Cancelled&) {  // this is where a cancelled fiber was to arrive
   } catch (const std::exception& error) {
     check_failed(error.what(), name_, 0, "an exception left the body of the fiber of this name");
@@ -100,25 +105,22 @@ void Fiber::resume() {
   MORULA_CHECK(running_fiber == nullptr, "a fiber must not run other fibers");
   state_ = State::kRunning;
   running_fiber = this;
-  const ExceptionGlobals outside = load_exception_globals();
-  store_exception_globals(exceptions_);
+  exchange_exception_globals(exceptions_);
   void* shadow = nullptr;
   sanitizer::before_switch(&shadow, stack_, StackPool::kStackBytes);
   const transfer_t back = jump_fcontext(context_, this);
   sanitizer::after_switch(shadow, nullptr, nullptr);
-  exceptions_ = load_exception_globals();
-  store_exception_globals(outside);
+  exchange_exception_globals(exceptions_);
   running_fiber = nullptr;
   context_ = back.fctx;
   if (state_ == State::kEnded) destroy();
 }
 
 void Fiber::switch_out() {
-  Scheduler::Impl& scheduler = *domain().scheduler().impl_;
-  sanitizer::before_switch(&sanitizer_shadow_, scheduler.stack_bottom, scheduler.stack_bytes);
-  const transfer_t back = jump_fcontext(scheduler.context, nullptr);
-  scheduler.context = back.fctx;
-  sanitizer::after_switch(sanitizer_shadow_, &scheduler.stack_bottom, &scheduler.stack_bytes);
+  sanitizer::before_switch(&sanitizer_shadow_, scheduler_.stack_bottom, scheduler_.stack_bytes);
+  const transfer_t back = jump_fcontext(scheduler_.context, nullptr);
+  scheduler_.context = back.fctx;
+  sanitizer::after_switch(sanitizer_shadow_, &scheduler_.stack_bottom, &scheduler_.stack_bytes);
 }
 
 void Fiber::destroy() {
@@ -135,19 +137,17 @@ void Fiber::join_scope_and_domain() {
   ++scope_.live_;
   cancelled_ = scope_.cancelled_;
 
-  Domain::Impl& domain = *scope_.domain().impl_;
-  domain_next_ = domain.fibers;
+  domain_next_ = domain_.fibers;
   if (domain_next_) domain_next_->domain_previous_ = this;
-  domain.fibers = this;
-  ++domain.live;
-  ++domain.scheduler.impl_->live;
+  domain_.fibers = this;
+  ++domain_.live;
+  ++scheduler_.live;
 }
 
 void Fiber::leave_scope_and_domain() {
-  Domain::Impl& domain = *scope_.domain().impl_;
-  --domain.scheduler.impl_->live;
-  --domain.live;
-  (domain_previous_ ? domain_previous_->domain_next_ : domain.fibers) = domain_next_;
+  --scheduler_.live;
+  --domain_.live;
+  (domain_previous_ ? domain_previous_->domain_next_ : domain_.fibers) = domain_next_;
   if (domain_next_) domain_next_->domain_previous_ = domain_previous_;
 
   (scope_previous_ ? scope_previous_->scope_next_ : scope_.children_) = scope_next_;
@@ -159,11 +159,10 @@ void Fiber::leave_scope_and_domain() {
 
 void Fiber::make_ready() {
   state_ = State::kReady;
-  Domain::Impl& domain = *scope_.domain().impl_;
-  if (domain.paused) {
-    domain.held.push_back(this);
+  if (domain_.paused) {
+    domain_.held.push_back(this);
   } else {
-    domain.scheduler.impl_->ready.push(*this);
+    scheduler_.ready.push(*this);
   }
 }
 
@@ -187,7 +186,7 @@ Fiber::Wake Fiber::wait(WaitList& list, Clock* clock, Time deadline, Interruptib
 
   if (interruptible == Interruptible::kYes) {
     if (wake_ == Wake::kCancelled) throw Cancelled{};
-    if (domain().killed()) throw Cancelled{.woken = wake_ == Wake::kWoken};
+    if (domain_.killed) throw Cancelled{.woken = wake_ == Wake::kWoken};
   }
   return wake_;
 }
@@ -229,7 +228,7 @@ void Fiber::interrupt() {
 }
 
 bool Fiber::must_stop() const {
-  return domain().killed() || (cancelled_ && shields_ == 0);
+  return domain_.killed || (cancelled_ && shields_ == 0);
 }
 
 void Fiber::throw_if_stopped() const {

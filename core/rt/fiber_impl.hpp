@@ -81,14 +81,17 @@ class Fiber {
   void leave_scope_and_domain();
   static void on_timer(void* fiber);
 
+  Scope& scope_;
+  Domain::Impl& domain_;
+  Scheduler::Impl& scheduler_;
+  const char* name_;
+
   boost::context::detail::fcontext_t context_ = nullptr;
   ExceptionGlobals exceptions_;
   void* sanitizer_shadow_ = nullptr;
   std::byte* stack_;
   void* body_;
   const Scope::BodyActions& actions_;
-  const char* name_;
-  Scope& scope_;
 
   Fiber* next_ready_ = nullptr;
   Fiber* scope_next_ = nullptr;
