@@ -1,0 +1,31 @@
+// Many seeds, in worker processes; each failure as it comes, with the command that runs it again.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace morula::sim {
+
+struct SweepOptions {
+  std::vector<std::string> scenarios = {"default"};  // a seed runs each of them
+  uint64_t first = 0;
+  uint64_t last = 0;             // exclusive; UINT64_MAX with a time
+  std::chrono::seconds time{0};  // starts no seed after it; 0: no bound
+  size_t jobs = 1;
+  uint64_t shard = 0;  // runs the seeds that are `shard` modulo `shards`
+  uint64_t shards = 1;
+  std::string junit_file;
+  std::string jsonl_file;
+  std::chrono::seconds seed_timeout{120};
+  uint64_t failures_max = 20;  // stops after so many
+};
+
+/// Prints to stdout. Returns the exit code: 0 held, 1 a seed failed, 2 a file can't be written.
+int run_sweep(const SweepOptions& options);
+
+/// Every so many seeds one is run twice and compared.
+inline constexpr uint64_t kTwiceEvery = 20;
+
+}  // namespace morula::sim
