@@ -12,6 +12,7 @@
 namespace morula {
 namespace {
 
+constexpr int kReadsOfDamage = 3;              // before it is believed
 constexpr uint64_t kWholeObject = UINT64_MAX;  // its offset as a block of the cache
 
 bool may_be_repeated(ErrorCode code) {
@@ -177,7 +178,7 @@ Result<Blob> Table::load_whole() const {
 
 Result<> Table::read(std::optional<ByteRange> range, const Use& use) const {
   const uint64_t expected = range ? range->length : bytes_;
-  for (bool again = false;; again = true) {
+  for (int reads_left = kReadsOfDamage - 1;; --reads_left) {
     const Result<Blob> bytes = fetch(range);
     if (!bytes) return fail(bytes.error());
     Result<> used;
@@ -189,12 +190,14 @@ Result<> Table::read(std::optional<ByteRange> range, const Use& use) const {
     }
     if (used || used.error().code != ErrorCode::kCorrupt) return used;
     env_.trace.sometimes("a table's bytes arrived damaged", true);
-    env_.trace.log(again ? Severity::kError : Severity::kWarning, "table_damaged",
+    env_.trace.log(reads_left == 0 ? Severity::kError : Severity::kWarning, "table_damaged",
                    {{"key", key_},
                     {"from", range ? range->offset : 0},
                     {"bytes", expected},
                     {"what", used.error().message}});
-    if (again) return fail(ErrorCode::kCorrupt, "table " + key_ + ": " + used.error().message);
+    if (reads_left == 0) {
+      return fail(ErrorCode::kCorrupt, "table " + key_ + ": " + used.error().message);
+    }
   }
 }
 

@@ -5,7 +5,7 @@
 // then kept in the cache as one block.
 //
 // Damage: every byte that is used has been covered by a checksum. Bytes that don't match are read
-// once more (they may have been damaged on the way); then it is kCorrupt, naming object and block.
+// again (they may have been damaged on the way); then it is kCorrupt, naming object and block.
 #pragma once
 
 #include <cstdint>
@@ -81,7 +81,7 @@ class Table : public std::enable_shared_from_this<Table> {
   Result<> use_tail(std::string_view tail);
 
   using Use = std::function<Result<>(const Blob& bytes)>;
-  /// Reads the range, or the whole object, and hands it to `use`; once more if that says kCorrupt.
+  /// Reads the range, or the whole object, and hands it to `use`; again if that says kCorrupt.
   Result<> read(std::optional<ByteRange> range, const Use& use) const;
   /// One read, repeated until the store answers or `give_up_after` has passed.
   Result<Blob> fetch(std::optional<ByteRange> range) const;
