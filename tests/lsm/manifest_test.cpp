@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "core/base/json.hpp"
+#include "core/base/document.hpp"
 
 namespace morula {
 namespace {
@@ -78,19 +78,19 @@ TEST(Manifest, NamesEachIncarnationOfItsLogsOnce) {
             (std::vector{incarnation("i", 1), incarnation("i", 2), incarnation("i", 3)}));
 }
 
+constexpr DocumentFormat kFormat{"morula-manifest", 1};
+
 TEST(Manifest, AnotherFormatIsRefusedByNumber) {
-  std::string text = encode_manifest(example());
-  text.replace(text.find("\"format\": 1"), 11, "\"format\": 2");
-  const auto read = decode_manifest(text);
+  auto members = *open_document(kFormat, encode_manifest(example()))->as_object();
+  const auto read = decode_manifest(encode_document({kFormat.kind, 2}, members));
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code, ErrorCode::kCorrupt);
-  EXPECT_NE(read.error().message.find("format is 2, this program reads 1"), std::string::npos)
-      << read.error().message;
+  EXPECT_TRUE(read.error().message.starts_with("format is 2, ")) << read.error().message;
 }
 
 /// The document with one member of one of its objects changed or (nullopt) left out.
 std::string with_member(std::string_view part, std::string_view name, std::optional<Json> value) {
-  auto document = *Json::parse(encode_manifest(example()))->as_object();
+  auto document = *open_document(kFormat, encode_manifest(example()))->as_object();
   Json::Object object = document;
   Json::Array items;
   if (!part.empty()) {
@@ -99,10 +99,10 @@ std::string with_member(std::string_view part, std::string_view name, std::optio
   }
   object.erase(std::string(name));
   if (value) object.emplace(name, *std::move(value));
-  if (part.empty()) return Json(object).pretty();
+  if (part.empty()) return encode_document(kFormat, object);
   items[0] = object;
   document.insert_or_assign(std::string(part), items);
-  return Json(document).pretty();
+  return encode_document(kFormat, document);
 }
 
 struct WrongMember {
@@ -114,8 +114,6 @@ struct WrongMember {
 TEST(Manifest, EveryWrongMemberIsNamed) {
   const uint64_t number = 3;
   const std::vector<WrongMember> wrong = {
-      {"", "kind", "member"},
-      {"", "format", "1"},
       {"", "version", "1"},
       {"", "version", Json(int64_t{-1})},
       {"", "sealed", number},
@@ -144,8 +142,7 @@ TEST(Manifest, EveryWrongMemberIsNamed) {
           with_member(part, member.name, absent ? std::nullopt : std::optional(member.value)));
       ASSERT_FALSE(read) << path;
       EXPECT_EQ(read.error().code, ErrorCode::kCorrupt);
-      EXPECT_TRUE(read.error().message.starts_with("manifest: " + path + " "))
-          << path << ": " << read.error().message;
+      EXPECT_TRUE(read.error().message.starts_with(path + " ")) << read.error().message;
     }
   }
 }
@@ -159,12 +156,16 @@ TEST(Manifest, AMemberThatItsFormatDoesNotKnowIsRefused) {
   }
 }
 
-TEST(Manifest, OtherDocumentsAreRefused) {
-  for (const char* text : {"", "[]", "{}", "null", "{\"kind\":\"manifest\"}", "not json"}) {
-    const auto read = decode_manifest(text);
-    ASSERT_FALSE(read) << text;
-    EXPECT_EQ(read.error().code, ErrorCode::kCorrupt);
-    EXPECT_TRUE(read.error().message.starts_with("manifest: ")) << read.error().message;
+TEST(Manifest, AFlippedByteIsFound) {
+  const std::string text = encode_manifest(example());
+  for (size_t place = 0; place < text.size(); ++place) {
+    for (const int bit : {0, 3, 6}) {
+      std::string damaged = text;
+      damaged[place] = static_cast<char>(damaged[place] ^ (1 << bit));
+      const auto read = decode_manifest(damaged);
+      // White space between the members carries nothing.
+      EXPECT_TRUE(!read || *read == example()) << place;
+    }
   }
 }
 
