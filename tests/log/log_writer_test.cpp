@@ -20,7 +20,6 @@ using sim::TestWorld;
 
 const StreamId kStream{1, 2};
 
-
 TEST(LogWriter, AQuietAppendTakesOnePut) {
   TestWorld world;
   with_log(world, {}, [&](const Env& env, LogWriter& log) {
