@@ -195,6 +195,7 @@ void LogWriter::Impl::warn_refused(const std::string& key, const Error& error) {
 
 // Step Trim
 Result<> LogWriter::Impl::trim(LogSeq below) {
+  if (fenced.is_set()) return fenced_error(text);
   const LogSeq acknowledged = line.acknowledged();
   uint64_t keep = config.window;
   if (mutated(Mutant::trim_into_window)) keep = 0;
@@ -202,7 +203,6 @@ Result<> LogWriter::Impl::trim(LogSeq below) {
   // or below them.
   if (acknowledged.value <= keep) return {};
   const LogSeq end = std::min(below, acknowledged - keep);
-  if (fenced.is_set()) return fenced_error(text);
   if (end <= trimmed || stopping) return {};
   env.trace.step({.step = Step::kTrim, .actor = text, .position = end.value});
   const uint64_t step = env.store.abilities().batch_remove ? kTrimKeysMax : 1;
