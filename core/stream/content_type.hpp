@@ -19,7 +19,7 @@ inline constexpr std::string_view kDefaultContentType = "application/octet-strea
 Result<std::string> media_type(std::string_view text, uint64_t bytes_max);
 
 /// Streams of this media type hold JSON messages.
-inline bool is_json(std::string_view media) {
+inline bool is_json_media(std::string_view media) {
   return media == "application/json";
 }
 

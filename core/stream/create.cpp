@@ -50,7 +50,7 @@ CreateOutcome Streams::Impl::create(const CreateRequest& request) {
   if (request.body.size() > limits.append_bytes_max) return refuse_too_large();
   JsonMessages json;
   Messages first{request.body, {}, request.body.empty() ? uint64_t{0} : 1};
-  if (is_json(*media) && !request.body.empty()) {
+  if (is_json_media(*media) && !request.body.empty()) {
     auto split = split_json_messages(request.body);
     if (!split) return refused(Refusal::kInvalidJson, split.error().message);
     json = std::move(*split);
@@ -78,7 +78,7 @@ CreateOutcome Streams::Impl::create(const CreateRequest& request) {
   if (state->newest) last = state->newest->generation;
   env.trace.sometimes("a deleted or expired stream was created again", last.has_value());
   const WallTime now = rows.wall();
-  StreamCreation creation = new_creation(request, is_json(*media), rows.next_generation(last), now);
+  StreamCreation creation = new_creation(request, is_json_media(*media), rows.next_generation(last), now);
   std::vector<Row> changed{descriptor_row(request, creation.generation, now)};
   if (first.count > 0) changed.push_back(append_messages(id, creation, first));
   Created created{describe(id, creation)};
