@@ -121,6 +121,7 @@ void Acknowledgements::Fence(const StepEvent& event, Duration now) {
   if (victim == nullptr) return;
   Log& log = logs_[*victim];
   LogSeq fence(event.position);
+  reachable_.fenced(*victim, fence);
   if (!log.fence || fence < *log.fence) {
     log.fence = fence;
     log.fenced_by = event.actor;

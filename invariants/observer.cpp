@@ -30,6 +30,13 @@ void Observer::end(OpRef ref, const Response& response) {
   stream(op.request.path).end(ref);
 }
 
+void Observer::unexpected(OpRef ref, std::string_view what) {
+  const Op& op = history_.op(ref);
+  violations_.report(
+      Invariant::kServed, now_(),
+      "stream " + op.request.path + ": " + history_.describe(ref) + ": " + std::string(what));
+}
+
 void Observer::client_died(uint32_t client) {
   dead_clients_.insert(client);
 }
@@ -119,8 +126,8 @@ void Observer::object_written(std::string_view key, std::string_view body) {
   reachable_.written(key, now_());
 }
 
-void Observer::object_removed(std::string_view key, const std::string* was) {
-  reachable_.removed(key, was, now_());
+void Observer::object_removed(std::string_view key) {
+  reachable_.removed(key, now_());
 }
 
 void Observer::bytes_damaged(std::string_view process) {

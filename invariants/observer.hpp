@@ -40,6 +40,8 @@ class Observer {
   OpRef begin(Request request);
   /// It was answered, or gave up.
   void end(OpRef op, const Response& response);
+  /// It was given an answer that the protocol has no place for.
+  void unexpected(OpRef op, std::string_view what);
   /// The client is dead: what it had asked stays without answer, and nobody waits for it.
   void client_died(uint32_t client);
 
@@ -66,8 +68,8 @@ class Observer {
   void store_asked(HandlerId handler, bool writes, Purpose purpose, std::string_view key);
   /// An object was written or swapped; it can be found in the view already.
   void object_written(std::string_view key, std::string_view body);
-  /// An object is gone from the view. `was`: what it held; null when that is not known.
-  void object_removed(std::string_view key, const std::string* was);
+  /// An object is gone from the view.
+  void object_removed(std::string_view key);
   /// Bytes are damaged on purpose, on their way to `process`: it may log errors about that.
   void bytes_damaged(std::string_view process);
 

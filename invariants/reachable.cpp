@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "core/cell/cell_document.hpp"
-#include "core/log/log_object.hpp"
 #include "core/store/keys.hpp"
 
 namespace morula::invariants {
@@ -118,8 +117,8 @@ void Reachable::check_log(const std::string& key, const ManifestLog& log, Durati
   }
 }
 
-void Reachable::removed(std::string_view key, const std::string* was, Duration now) {
-  if (key.starts_with("log/")) return log_removed(key, was, now);
+void Reachable::removed(std::string_view key, Duration now) {
+  if (key.starts_with("log/")) return log_removed(key, now);
   auto dangling = [&](std::string_view by) {
     violations_.report(Invariant::kNothingDangling, now,
                        std::string(key) + " was deleted, but " + std::string(by) + " names it");
@@ -132,7 +131,7 @@ void Reachable::removed(std::string_view key, const std::string* was, Duration n
   }
 }
 
-void Reachable::log_removed(std::string_view key, const std::string* was, Duration now) {
+void Reachable::log_removed(std::string_view key, Duration now) {
   auto incarnation = incarnation_of(key);
   auto seq = keys::log_seq(key);
   if (!incarnation || !seq) return;
@@ -145,24 +144,28 @@ void Reachable::log_removed(std::string_view key, const std::string* was, Durati
           std::string(key) + " was deleted, but " + name + " names " + range_text(log));
     }
   }
-  if (was != nullptr) {
-    auto object = decode_log_object(*was);
-    if (object && object->is_fence) {
-      violations_.report(Invariant::kOwnershipRule, now,
-                         std::string(key) + " was deleted, but is a FENCE (R8)");
-    }
+  if (fences_.contains({*incarnation, *seq})) {
+    violations_.report(Invariant::kOwnershipRule, now,
+                       std::string(key) + " was deleted, but is a FENCE (R8)");
   }
-  // The last W landed objects begin W below the highest one.
+  // A late copy of a PUT can bring a trimmed object back; it may go at any time.
+  LogSeq& trimmed = trimmed_[*incarnation];
+  if (*seq < trimmed) return;
+  trimmed = *seq + 1;
+  check_window(key, *incarnation, *seq, now);
+}
+
+/// The last W landed objects begin W below the highest one.
+void Reachable::check_window(std::string_view key, const IncarnationId& incarnation, LogSeq seq,
+                             Duration now) {
   if (!window_) return;
-  LogSeq witness = *seq + *window_;
-  for (LogSeq above = *seq + 1; above < witness + 1; ++above) {
-    if (objects_.find(keys::log_object(*incarnation, above)) == nullptr) {
-      violations_.report(
-          Invariant::kOwnershipRule, now,
-          std::string(key) + " was deleted, but is one of the last " + std::to_string(*window_) +
-              " landed objects: " + std::to_string(above.value) + " does not exist (R7)");
-      return;
-    }
+  for (uint64_t above = 1; above <= *window_; ++above) {
+    if (objects_.find(keys::log_object(incarnation, seq + above)) != nullptr) continue;
+    violations_.report(Invariant::kOwnershipRule, now,
+                       std::string(key) + " was deleted, but is one of the last " +
+                           std::to_string(*window_) + " landed objects of that log: " +
+                           std::to_string(seq.value + above) + " does not exist (R7)");
+    return;
   }
 }
 

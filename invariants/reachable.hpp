@@ -13,6 +13,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/base/ids.hpp"
 #include "core/lsm/manifest.hpp"
@@ -29,8 +30,10 @@ class Reachable {
 
   /// An object was written or swapped.
   void written(std::string_view key, Duration now);
-  /// An object is gone; `was` is what it held, if that is known.
-  void removed(std::string_view key, const std::string* was, Duration now);
+  /// An object is gone.
+  void removed(std::string_view key, Duration now);
+  /// A FENCE that counts lies there.
+  void fenced(const IncarnationId& incarnation, LogSeq seq) { fences_.insert({incarnation, seq}); }
   /// All below `position` of that log is acknowledged.
   void acknowledged(const IncarnationId& incarnation, LogSeq position);
   /// Everything, at once.
@@ -49,13 +52,17 @@ class Reachable {
   void check_sealed(const std::string& key, Duration now);
   void check_manifest(const std::string& key, const Manifest& manifest, Duration now);
   void check_log(const std::string& key, const ManifestLog& log, Duration now);
-  void log_removed(std::string_view key, const std::string* was, Duration now);
+  void log_removed(std::string_view key, Duration now);
+  void check_window(std::string_view key, const IncarnationId& incarnation, LogSeq seq,
+                    Duration now);
 
   const ObjectView& objects_;
   Violations& violations_;
   std::optional<Topology> topology_;
   std::map<std::string, Manifest, std::less<>> manifests_;  // those that the topology names
   std::map<IncarnationId, LogSeq> acknowledged_;
+  std::set<std::pair<IncarnationId, LogSeq>> fences_;
+  std::map<IncarnationId, LogSeq> trimmed_;  // one past the highest object that was deleted
   std::optional<uint64_t> window_;
 };
 

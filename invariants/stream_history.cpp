@@ -78,7 +78,11 @@ void StreamHistory::learn_append(OpRef ref, uint64_t generation) {
   for (uint32_t i = 0; i < op.request.messages; ++i) {
     messages[i] = {op.request.record, i, op.request.messages, op.request.message_bytes};
   }
-  place_messages(content(generation), end - op.request.messages, messages, ref);
+  GenerationContent& known = content(generation);
+  uint64_t bytes = op.request.messages * op.request.message_bytes;
+  Offset start{end - op.request.messages, response.next->bytes - bytes};
+  report(known.place_offset(start, ref), op.ended_at);
+  place_messages(known, start.messages, messages, ref);
 }
 
 void StreamHistory::learn_read(OpRef ref) {
@@ -118,7 +122,14 @@ void StreamHistory::learn_read(OpRef ref) {
            history_.describe(ref) + " ends within record " + to_string(op.messages.back().record) +
                ": an append is shown whole or not at all");
   }
-  if (op.bad_body.empty()) place_messages(known, end - count, op.messages, ref);
+  if (!op.bad_body.empty()) return;
+  Offset at = *response.next;
+  for (auto message = op.messages.rbegin(); message != op.messages.rend(); ++message) {
+    at.bytes -= message->length;
+    --at.messages;
+  }
+  report(known.place_offset(at, ref), op.ended_at);
+  place_messages(known, end - count, op.messages, ref);
 }
 
 void StreamHistory::place_messages(GenerationContent& known, uint64_t first,

@@ -267,6 +267,10 @@ void yield() {
   Fiber::current().yield();
 }
 
+const void* this_fiber() {
+  return Fiber::running();
+}
+
 CancellationShield::CancellationShield() : fiber_(&Fiber::current()) {
   ++fiber_->shields_;
 }

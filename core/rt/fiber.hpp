@@ -141,6 +141,10 @@ class WaitList {
 /// Lets others run. Throws Cancelled.
 void yield();
 
+/// Tells fibers that live at the same time apart; null outside fibers. For those who watch: nothing
+/// may depend on it.
+const void* this_fiber();
+
 /// While alive, the running fiber cannot be cancelled: what arrives is delivered at the first
 /// suspension point after. For clean-up that must suspend; bounded waits only. A killed domain
 /// cancels all the same.

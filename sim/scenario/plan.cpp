@@ -28,6 +28,8 @@ constexpr int64_t kWatchMs[] = {100, 300, 1000};
 constexpr uint64_t kUnflushedBytes[] = {1500, 5000, 20'000, kMiB};
 constexpr uint64_t kHeldObjects[] = {3, 10, 40, 500};
 constexpr uint64_t kCacheBytes[] = {4 * kKiB, 64 * kKiB, kMiB};
+constexpr uint64_t kReadBytes[] = {200, 2000, 20'000, kMiB};
+constexpr uint64_t kCachedStreams[] = {1, 3, 10'000};
 constexpr int64_t kTrimMs[] = {500, 2000, 10'000, 60'000};
 constexpr int64_t kAttemptMs[] = {400, 1000, 2000, 5000};
 constexpr int64_t kForwardMs[] = {2000, 5000, 30'000};
@@ -81,6 +83,8 @@ InstanceConfig draw_instance(Random& random) {
   config.shard.held_log_objects_max = pick(random, kHeldObjects);
   config.shard.memtable_bytes_max = config.shard.unflushed_bytes_max * 4;
   config.shard.retry = config.retry;
+  config.stream.read_bytes_max = pick(random, kReadBytes);
+  config.stream.cached_streams_max = pick(random, kCachedStreams);
   config.block_cache_bytes = pick(random, kCacheBytes);
   config.trim_interval = milliseconds(pick(random, kTrimMs));
   config.forward_timeout = milliseconds(pick(random, kForwardMs));

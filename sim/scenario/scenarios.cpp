@@ -1,4 +1,5 @@
 // All scenarios: what each changes of what the swarm has drawn.
+#include "sim/clients/client_workload.hpp"
 #include "sim/faults/fault_workload.hpp"
 #include "sim/scenario/cell_workload.hpp"
 #include "sim/scenario/scenario.hpp"
@@ -13,6 +14,7 @@ using std::chrono::seconds;
 std::vector<std::unique_ptr<Workload>> cell_under_faults() {
   std::vector<std::unique_ptr<Workload>> parts;
   parts.push_back(std::make_unique<CellWorkload>());
+  parts.push_back(std::make_unique<ClientWorkload>());
   parts.push_back(std::make_unique<FaultWorkload>());
   return parts;
 }

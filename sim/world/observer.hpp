@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/base/bytes.hpp"
+#include "core/rt/network.hpp"
 #include "core/rt/store.hpp"
 #include "core/rt/trace.hpp"
 #include "sim/world/life.hpp"
@@ -38,6 +39,13 @@ class Observer {
   /// The store now holds `body` under `request.key` (null: nothing any more).
   virtual void on_store_changed(const StoreRequest& /*request*/, std::string_view /*key*/,
                                 const Blob& /*body*/) {}
+  /// A get was answered with a flipped bit; the object itself is sound.
+  virtual void on_bit_flipped(const StoreRequest& /*request*/) {}
+  /// A process begins to handle a request, in the fiber that runs now. `number`: of all calls.
+  virtual void on_call_arrived(ProcessId /*at*/, uint64_t /*number*/,
+                               const HttpRequest& /*request*/) {}
+  /// It has answered it; status 0: cut off, the connection closes.
+  virtual void on_call_answered(ProcessId /*at*/, uint64_t /*number*/, int /*status*/) {}
   virtual void on_started(const Life& /*life*/) {}
   virtual void on_ended(const Life& /*life*/) {}
   virtual void on_paused(const Life& /*life*/) {}

@@ -30,7 +30,12 @@ class SimNetwork::Incoming {
     if (call_) answer(fail(ErrorCode::kUnavailable, "simulated network: connection closed"));
   }
 
-  const HttpRequest& request() const { return call_->request; }
+  void handle(const Network::Handler& handler) {
+    for (Observer* observer : network_->trace_.observers()) {
+      observer->on_call_arrived(call_->callee, call_->number, call_->request);
+    }
+    answer(handler(call_->request));
+  }
   void answer(Result<HttpResponse> response) {
     network_->answer(std::exchange(call_, nullptr), std::move(response));
   }
@@ -76,12 +81,15 @@ void SimNetwork::arrive(const CallRef& call) {
         }
         port->scope_->spawn("request",
                             [handler = port->handler_, request = std::move(incoming)]() mutable {
-                              request.answer((*handler)(request.request()));
+                              request.handle(*handler);
                             });
       });
 }
 
 void SimNetwork::answer(const CallRef& call, Result<HttpResponse> response) {
+  for (Observer* observer : trace_.observers()) {
+    observer->on_call_answered(call->callee, call->number, response ? response->status : 0);
+  }
   CallFate back = fate(call->callee, call->caller, Way::kAnswer);
   if (back.lost) return;
   call->response = std::move(response);

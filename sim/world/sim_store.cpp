@@ -193,7 +193,9 @@ void SimStore::get(Request& request, Answer& answer) {
     answer.object.body =
         make_blob(object.body->substr(request.range->offset, request.range->length));
   }
-  if (request.fate.flips_bit) answer.object.body = flip_a_bit(*answer.object.body, random_);
+  if (!request.fate.flips_bit) return;
+  answer.object.body = flip_a_bit(*answer.object.body, random_);
+  for (Observer* observer : trace_.observers()) observer->on_bit_flipped(seen(request));
 }
 
 void SimStore::put(Request& request, Answer& answer) {

@@ -36,6 +36,7 @@ class SimTrace {
   void line(std::string_view who, std::string_view what);
 
   void name_process(ProcessId process, std::string name);
+  std::string_view process_name(ProcessId process) const { return names_[process]; }
 
   /// What a process's Trace hands on.
   void step(const Life& by, const StepEvent& event);

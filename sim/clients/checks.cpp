@@ -1,0 +1,100 @@
+#include "sim/clients/checks.hpp"
+
+#include "core/rt/fiber.hpp"
+
+namespace morula::sim {
+
+using invariants::StopReason;
+
+const std::string* Checks::Bucket::find(std::string_view key) const {
+  auto found = store_.objects().find(key);
+  return found == store_.objects().end() ? nullptr : found->second.body.get();
+}
+
+Checks::Checks(World& world)
+    : world_(world),
+      bucket_(world.store()),
+      observer_([&world] { return world.now().time_since_epoch(); }, bucket_) {
+  world_.trace().add_observer(*this);
+}
+
+Checks::~Checks() {
+  world_.trace().remove_observer(*this);
+}
+
+void Checks::judge() {
+  const invariants::Violations& verdict = observer_.verdict();
+  if (verdict.empty() || world_.failure()) return;
+  const invariants::Violation& first = verdict.kept().front();
+  world_.fail(std::string(number_of(first.invariant)), to_string(first));
+}
+
+invariants::HandlerId Checks::handler() const {
+  auto found = handlers_.find(this_fiber());
+  return found == handlers_.end() ? 0 : found->second;
+}
+
+void Checks::on_step(const Life& /*by*/, const StepEvent& event) {
+  observer_.step(event, handler());
+  judge();
+}
+
+void Checks::on_log(const Life& by, Severity severity, std::string_view event,
+                    std::initializer_list<LogField> fields) {
+  observer_.log_line(name_of(by.process), severity, event, fields);
+  judge();
+}
+
+void Checks::on_store_sent(const StoreRequest& request) {
+  bool writes = request.call == StoreCall::kPut || request.call == StoreCall::kRemove ||
+                request.call == StoreCall::kRemoveMany;
+  observer_.store_asked(handler(), writes, request.purpose, request.key);
+  judge();
+}
+
+void Checks::on_store_changed(const StoreRequest& /*request*/, std::string_view key,
+                              const Blob& body) {
+  if (body) {
+    observer_.object_written(key, *body);
+  } else {
+    observer_.object_removed(key);
+  }
+  judge();
+}
+
+void Checks::on_bit_flipped(const StoreRequest& request) {
+  observer_.bytes_damaged(name_of(request.process));
+}
+
+void Checks::on_started(const Life& life) {
+  observer_.started(name_of(life.process));
+}
+
+void Checks::on_ended(const Life& life) {
+  observer_.stopped(name_of(life.process), {}, StopReason::kKilled, {});
+}
+
+void Checks::on_paused(const Life& life) {
+  observer_.paused(name_of(life.process));
+}
+
+void Checks::on_resumed(const Life& life) {
+  observer_.resumed(name_of(life.process));
+}
+
+void Checks::on_call_arrived(ProcessId at, uint64_t number, const HttpRequest& request) {
+  handlers_[this_fiber()] = number;
+  fibers_[number] = this_fiber();
+  observer_.request_arrived(number, name_of(at), request.method, request.target);
+}
+
+void Checks::on_call_answered(ProcessId /*at*/, uint64_t number, int status) {
+  auto fiber = fibers_.find(number);
+  if (fiber == fibers_.end()) return;  // it never reached a handler
+  observer_.request_answered(number, status);
+  handlers_.erase(fiber->second);
+  fibers_.erase(fiber);
+  judge();
+}
+
+}  // namespace morula::sim

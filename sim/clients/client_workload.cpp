@@ -1,0 +1,71 @@
+#include "sim/clients/client_workload.hpp"
+
+#include "sim/scenario/simulation.hpp"
+
+namespace morula::sim {
+
+void ClientWorkload::setup(Simulation& simulation) {
+  checks_.emplace(simulation.world());
+  const Plan& plan = simulation.plan();
+  Random random = simulation.world().random().fork();
+  std::vector<std::string> shared;
+  for (uint32_t i = 0; i < plan.streams; ++i) {
+    std::string path = "shared/" + std::to_string(i + 1);
+    // A path with an escape, and the same path of two tenants.
+    if (random.chance(1, 6)) path = "shared/with%20space/" + std::to_string(i + 1);
+    if (random.chance(1, 6)) path.insert(0, "tenant-" + std::to_string(random.below(2)) + ":");
+    shared.push_back(std::move(path));
+  }
+  for (uint32_t i = 0; i < plan.clients; ++i) add_client(simulation, shared, random);
+}
+
+void ClientWorkload::add_client(Simulation& simulation, const std::vector<std::string>& shared,
+                                Random& random) {
+  const Plan& plan = simulation.plan();
+  auto number = static_cast<uint32_t>(clients_.size());
+  std::vector<std::string> paths = shared;
+  if (random.chance(1, 2)) paths.push_back("private/" + std::to_string(number + 1));
+  Client& client =
+      clients_.emplace_back(number + 1, simulation.addresses(), std::move(paths),
+                            ClientHabits::draw(random, plan.client_pause), checks_->observer());
+  ProcessOptions options;
+  options.name = plan.client_name(number);
+  options.machine = 1000 + number;
+  simulation.world().add(options, [&client, &simulation](const Env& env) {
+    client.run(env, [&simulation] { return simulation.active(); });
+  });
+}
+
+void ClientWorkload::heal(Simulation& simulation) {
+  checks_->observer().healed(simulation.plan().settle_max);
+}
+
+std::string ClientWorkload::awaited(Simulation& simulation) {
+  checks_->judge();
+  for (const Client& client : clients_) {
+    if (!client.done()) return "a client has not finished";
+  }
+  if (!reader_) {
+    ClientHabits habits;
+    reader_.emplace(static_cast<uint32_t>(clients_.size()) + 1, simulation.addresses(),
+                    checks_->observer().paths(), habits, checks_->observer());
+    ProcessOptions options;
+    options.name = "reader";
+    options.machine = 999;
+    simulation.world().add(options, [this](const Env& env) { reader_->read_all(env); });
+  }
+  return reader_->done() ? "" : "not every stream could be read to its end";
+}
+
+void ClientWorkload::check(Simulation& /*simulation*/) {
+  checks_->observer().finish();
+  checks_->judge();
+}
+
+uint64_t ClientWorkload::operations() const {
+  uint64_t sum = reader_ ? reader_->operations() : 0;
+  for (const Client& client : clients_) sum += client.operations();
+  return sum;
+}
+
+}  // namespace morula::sim
