@@ -53,5 +53,16 @@ TEST(LogModel, CatchesEachMutantOfTheLog) {
   }
 }
 
+TEST(LogModel, ItsWorldsReachEveryPlaceWorthReaching) {
+  std::map<std::string, bool> reached;
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    LogWorld world(seed);
+    (void)world.run();
+    for (const auto& [place, is_reached] : world.places()) reached[place] |= is_reached;
+  }
+  EXPECT_GE(reached.size(), 10u);
+  for (const auto& [place, is_reached] : reached) EXPECT_TRUE(is_reached) << place;
+}
+
 }  // namespace
 }  // namespace morula::log_test

@@ -149,6 +149,8 @@ class LogWorld {
     if (world_.failure()) return world_.failure()->detail;
     return rules_.broken();
   }
+  /// What was passed, and whether it was reached, in this world.
+  std::map<std::string, bool> places() { return world_.trace().places(); }
 
  private:
   sim::Process& add_process(std::string name) {
