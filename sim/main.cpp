@@ -59,7 +59,7 @@ void print_result(const JobResult& result) {
       static_cast<double>(result.virtual_us) / 1e6,
       static_cast<unsigned long long>(result.operations),
       static_cast<unsigned long long>(result.store_requests),
-      static_cast<double>(result.wall_us) / 1e3);
+      static_cast<double>(result.cpu_us) / 1e3);
   for (const auto& [name, count] : result.faults) {
     std::printf("  %llu x %s\n", static_cast<unsigned long long>(count), name.c_str());
   }

@@ -2,7 +2,7 @@
 
 #include <array>
 #include <charconv>
-#include <chrono>
+#include <ctime>
 
 #include "core/base/json.hpp"
 #include "sim/scenario/scenario.hpp"
@@ -112,6 +112,13 @@ SeedReport simulate(const Scenario& scenario, uint64_t seed, const SimTrace::Lin
   return simulation.run();
 }
 
+uint64_t cpu_time_us() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000 +
+         static_cast<uint64_t>(time.tv_nsec) / 1000;
+}
+
 void fail_result(JobResult& result, std::string rule, std::string detail) {
   result.verdict = Verdict::kFailed;
   result.rule = std::move(rule);
@@ -172,7 +179,7 @@ std::string JobResult::encode() const {
     object.emplace("failed_at_us", failed_at_us);
   }
   object.emplace("virtual_us", virtual_us);
-  object.emplace("wall_us", wall_us);
+  object.emplace("cpu_us", cpu_us);
   object.emplace("operations", operations);
   object.emplace("store_requests", store_requests);
   object.emplace("calls", calls);
@@ -210,7 +217,7 @@ Result<JobResult> JobResult::decode(std::string_view line) {
     MORULA_TRY(read_u64(*json, "failed_at_us", result.failed_at_us));
   }
   MORULA_TRY(read_u64(*json, "virtual_us", result.virtual_us));
-  MORULA_TRY(read_u64(*json, "wall_us", result.wall_us));
+  MORULA_TRY(read_u64(*json, "cpu_us", result.cpu_us));
   MORULA_TRY(read_u64(*json, "operations", result.operations));
   MORULA_TRY(read_u64(*json, "store_requests", result.store_requests));
   MORULA_TRY(read_u64(*json, "calls", result.calls));
@@ -234,11 +241,9 @@ JobResult run_job(const Job& job, const SimTrace::LineSink& lines) {
     return result;
   }
   active_mutant = job.mutant;
-  const auto begin = std::chrono::steady_clock::now();
+  const uint64_t begin = cpu_time_us();
   JobResult result = result_of(job, simulate(*scenario, job.seed, lines));
-  const auto took = std::chrono::steady_clock::now() - begin;
-  result.wall_us =
-      static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(took).count());
+  result.cpu_us = cpu_time_us() - begin;
   if (job.twice) {
     const JobResult again = result_of(job, simulate(*scenario, job.seed, {}));
     if (again.hash != result.hash || again.verdict != result.verdict || again.rule != result.rule ||

@@ -41,7 +41,7 @@ struct JobResult {
   uint64_t hash = 0;
   uint64_t failed_at_us = 0;  // of virtual time
   uint64_t virtual_us = 0;
-  uint64_t wall_us = 0;
+  uint64_t cpu_us = 0;  // of the first run
   uint64_t operations = 0;
   uint64_t store_requests = 0;
   uint64_t calls = 0;

@@ -34,7 +34,7 @@ void Summary::add(const JobResult& result) {
   if (result.verdict == Verdict::kExpected) ++expected_;
   if (result.verdict != Verdict::kHeld) ++rules_[result.rule];
   virtual_us_ += result.virtual_us;
-  work_us_ += result.wall_us;
+  work_us_ += result.cpu_us;
   operations_ += result.operations;
   store_requests_ += result.store_requests;
   calls_ += result.calls;

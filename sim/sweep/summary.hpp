@@ -30,7 +30,7 @@ class Summary {
   uint64_t failures_ = 0;
   uint64_t expected_ = 0;
   uint64_t virtual_us_ = 0;
-  uint64_t work_us_ = 0;  // wall time in which a seed ran, summed over the workers
+  uint64_t work_us_ = 0;  // CPU time of the seeds
   uint64_t operations_ = 0;
   uint64_t store_requests_ = 0;
   uint64_t calls_ = 0;
