@@ -241,7 +241,8 @@ InstanceHost& ProcessFaults::any_host() {
 }
 
 Duration ProcessFaults::some_downtime() {
-  return milliseconds(kDowntimeMs[random_.below(std::size(kDowntimeMs))]);
+  const Duration drawn = milliseconds(kDowntimeMs[random_.below(std::size(kDowntimeMs))]);
+  return std::min(drawn, simulation_.plan().downtime_max);
 }
 
 Duration ProcessFaults::some_outage() {

@@ -19,6 +19,10 @@ struct Plan {
   uint32_t instances = 3;
   uint32_t clients = 8;
   bool one_machine = false;  // the instances can tell when one of them is provably gone
+  /// How long a dead instance stays down at most, while faults happen.
+  Duration downtime_max = std::chrono::seconds(20);
+  /// Clients delete streams often, not just now and then.
+  bool clients_delete = false;
   Duration active = std::chrono::seconds(60);
   Duration settle_max = std::chrono::seconds(120);
   /// Mean pause of a client between two operations.

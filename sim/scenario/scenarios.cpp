@@ -1,4 +1,6 @@
 // All scenarios: what each changes of what the swarm has drawn.
+#include <iterator>
+
 #include "sim/clients/client_workload.hpp"
 #include "sim/faults/fault_workload.hpp"
 #include "sim/scenario/cell_workload.hpp"
@@ -23,9 +25,210 @@ void no_faults(Plan& plan, Random& /*random*/) {
   plan.faults = {};
 }
 
+void set_lease(Plan& plan, Duration lease) {
+  LeaseConfig& config = plan.instance.lease;
+  config.lease = lease;
+  config.lease_alone = lease;
+  config.heartbeat = lease / 4;
+  config.heartbeat_alone = lease / 4;
+  config.watch_interval = milliseconds(200);
+}
+
+/// Several instances, so that there is somebody to take over.
+void at_least_two(Plan& plan, Random& random) {
+  if (plan.instances < 2) plan.instances = 2 + static_cast<uint32_t>(random.below(2));
+}
+
+void takeover_storm(Plan& plan, Random& random) {
+  at_least_two(plan, random);
+  set_lease(plan, seconds(2 + random.below(2)));
+  plan.faults[Fault::crash] = 500;
+  plan.faults[Fault::crash_at_step] = 400;
+  plan.faults[Fault::crash_at_request] = 400;
+  plan.faults[Fault::pause_long] = random.chance(1, 2) ? 200 : 0;
+  plan.faults[Fault::stop] = random.chance(1, 2) ? 200 : 0;
+}
+
+void zombie_storm(Plan& plan, Random& random) {
+  at_least_two(plan, random);
+  set_lease(plan, seconds(2 + random.below(2)));
+  plan.faults[Fault::pause_long] = 500;
+  plan.faults[Fault::pause_at_step] = 500;
+  plan.faults[Fault::pause_short] = 200;
+  plan.faults[Fault::store_late] = 40;
+  plan.faults[Fault::store_again] = 20;
+  plan.faults[Fault::store_partition] = random.chance(1, 2) ? 300 : 0;
+}
+
+void store_storm(Plan& plan, Random& random) {
+  for (Fault fault :
+       {Fault::store_request_lost, Fault::store_answer_lost, Fault::store_late, Fault::store_again,
+        Fault::store_conflict, Fault::store_error, Fault::store_error_applied,
+        Fault::store_throttled, Fault::store_slow, Fault::store_half}) {
+    plan.faults[fault] = 10 + static_cast<uint32_t>(random.below(60));
+  }
+}
+
+/// Heartbeats and ownership requests that are slow, lost or repeated, while the log flows.
+void lease_storm(Plan& plan, Random& random) {
+  at_least_two(plan, random);
+  set_lease(plan, seconds(2 + random.below(2)));
+  plan.clock_rate_permille = 47;
+  plan.faults[Fault::clock_rate] = 200;
+  plan.faults[Fault::store_slow] = 60;
+  plan.faults[Fault::store_answer_lost] = 40;
+  plan.faults[Fault::store_late] = 40;
+  plan.faults[Fault::pause_short] = 300;
+  plan.faults[Fault::pause_long] = 200;
+  plan.faults[Fault::partition] = random.chance(1, 2) ? 300 : 0;
+  plan.faults[Fault::store_partition] = 300;
+}
+
+/// A full window, holes in it, small flushes and trims at once behind them.
+void log_storm(Plan& plan, Random& random) {
+  at_least_two(plan, random);
+  set_lease(plan, seconds(2 + random.below(2)));
+  plan.clients = 10;
+  plan.client_pause = milliseconds(60);
+  LogConfig& log = plan.instance.log;
+  log.window = 2 + random.below(3);
+  log.batch_bytes_max = 300;
+  log.flush_interval = milliseconds(1);
+  log.puts_per_second = 0;
+  plan.store_speed = 1 + random.below(2);
+  plan.instance.trim_interval = milliseconds(200);
+  plan.instance.shard.held_log_objects_max = 3;
+  plan.instance.shard.unflushed_bytes_max = 2000;
+  plan.faults[Fault::store_slow] = 60;
+  plan.faults[Fault::store_request_lost] = 40;
+  plan.faults[Fault::store_late] = 40;
+  plan.faults[Fault::crash] = 400;
+  plan.faults[Fault::pause_long] = 200;
+}
+
+void network_storm(Plan& plan, Random& random) {
+  at_least_two(plan, random);
+  plan.faults[Fault::partition] = 500;
+  plan.faults[Fault::slow_link] = 300;
+  plan.faults[Fault::request_lost] = 40;
+  plan.faults[Fault::answer_lost] = 40;
+}
+
+void restart_same_name(Plan& plan, Random& random) {
+  plan.instances = 1 + static_cast<uint32_t>(random.below(2));
+  plan.one_machine = random.chance(1, 2);
+  set_lease(plan, seconds(2));
+  plan.downtime_max = milliseconds(random.chance(1, 2) ? 0 : 300);
+  plan.faults[Fault::crash] = 800;
+  plan.faults[Fault::crash_at_step] = 400;
+  plan.faults[Fault::stop] = 200;
+}
+
+void two_standbys(Plan& plan, Random& random) {
+  plan.instances = 3;
+  plan.one_machine = random.chance(1, 3);
+  set_lease(plan, seconds(2));
+  plan.faults[Fault::crash] = 300;
+  plan.faults[Fault::crash_at_step] = 300;
+  plan.faults[Fault::pause_long] = 300;
+  plan.faults[Fault::clock_rate] = 100;
+}
+
+void rolling_stops(Plan& plan, Random& random) {
+  at_least_two(plan, random);
+  set_lease(plan, seconds(2));
+  plan.instance.stop_grace = milliseconds(500);
+  plan.downtime_max = seconds(2);
+  plan.faults[Fault::stop] = 1200;
+  plan.faults[Fault::store_slow] = 40;
+  plan.faults[Fault::store_request_lost] = random.chance(1, 2) ? 40 : 0;
+}
+
+void deletes_and_creates(Plan& plan, Random& random) {
+  plan.streams = 1 + static_cast<uint32_t>(random.below(2));
+  plan.clients_delete = true;
+  plan.instance.shard.unflushed_bytes_max = 1500;
+  plan.instance.shard.held_log_objects_max = 5;
+  plan.faults[Fault::crash] = 300;
+}
+
+void clock_beyond_bound(Plan& plan, Random& random) {
+  two_standbys(plan, random);
+  plan.one_machine = false;
+  plan.clock_rate_permille = 400;
+  plan.faults[Fault::clock_rate] = 300;
+  plan.faults[Fault::store_partition] = 400;
+}
+
+using Shape = void (*)(Plan&, Random&);
+
+/// What the swarm draws, or one of the storms on top of it.
+void anything(Plan& plan, Random& random) {
+  constexpr Shape kStorms[] = {takeover_storm, zombie_storm,       store_storm,       lease_storm,
+                               log_storm,      network_storm,      restart_same_name, two_standbys,
+                               rolling_stops,  deletes_and_creates};
+  if (random.chance(1, 2)) kStorms[random.below(std::size(kStorms))](plan, random);
+}
+
 constexpr Scenario kScenarios[] = {
-    {"default", "any faults on any cell: what the swarm draws", nullptr, cell_under_faults, {}},
-    {"calm", "no faults: whatever fails here is no rare case", no_faults, cell_under_faults, {}},
+    {"default",
+     "any faults on any cell: what the swarm draws, or one of the storms",
+     anything,
+     cell_under_faults,
+     {}},
+    {"calm", "no faults: what fails here is no rare case", no_faults, cell_under_faults, {}},
+    {"takeover_storm",
+     "owners die again and again, in the middle of taking over too",
+     takeover_storm,
+     cell_under_faults,
+     {}},
+    {"zombie_storm",
+     "owners are stopped for longer than their lease and wake; puts land late",
+     zombie_storm,
+     cell_under_faults,
+     {}},
+    {"store_storm",
+     "requests to the store are lost, refused, repeated, slow and half done",
+     store_storm,
+     cell_under_faults,
+     {}},
+    {"lease_storm",
+     "renewals are slow, lost or late, and clocks differ as much as they may",
+     lease_storm,
+     cell_under_faults,
+     {}},
+    {"log_storm",
+     "a full window with holes in it, flushes and trims right behind, and crashes",
+     log_storm,
+     cell_under_faults,
+     {}},
+    {"network_storm",
+     "instances and clients can't reach each other, one way or both",
+     network_storm,
+     cell_under_faults,
+     {}},
+    {"restart_same_name",
+     "instances die and come back at once under their name",
+     restart_same_name,
+     cell_under_faults,
+     {}},
+    {"two_standbys",
+     "two instances race to take over from the third",
+     two_standbys,
+     cell_under_faults,
+     {}},
+    {"rolling_stops",
+     "instances are stopped gracefully, one after the other",
+     rolling_stops,
+     cell_under_faults,
+     {}},
+    {"deletes_and_creates",
+     "few streams, deleted and created again all the time",
+     deletes_and_creates,
+     cell_under_faults,
+     {}},
+    {"clock_beyond_bound", "clocks differ by more than is promised: stale reads, nothing worse",
+     clock_beyond_bound, cell_under_faults, "3"},
 };
 
 }  // namespace

@@ -32,8 +32,9 @@ Simulation::Simulation(const Scenario& scenario, uint64_t seed)
 }
 
 Simulation::~Simulation() {
-  // Its fibers and events refer to the workloads.
-  world_.reset();
+  // Its fibers and events refer to the workloads, which refer to the world.
+  world_->end();
+  workloads_.clear();
 }
 
 SeedReport Simulation::run() {

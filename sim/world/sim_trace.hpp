@@ -28,6 +28,7 @@ class SimTrace {
   TraceHash& hash() { return hash_; }
   void add_observer(Observer& observer) { observers_.push_back(&observer); }
   void remove_observer(Observer& observer);
+  void forget_observers() { observers_.clear(); }
   const std::vector<Observer*>& observers() const { return observers_; }
 
   void set_line_sink(LineSink sink) { sink_ = std::move(sink); }

@@ -15,6 +15,11 @@ World::World(uint64_t seed)
       network_(events_, trace_) {}
 
 World::~World() {
+  end();
+}
+
+void World::end() {
+  trace_.forget_observers();
   for (Process& process : processes_) process.kill();
   bury();
   scheduler_.run_ready();

@@ -45,7 +45,7 @@ struct Failure {
 class World {
  public:
   explicit World(uint64_t seed);
-  /// Kills what is alive and lets every fiber run to its end.
+  /// As `end`.
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;
@@ -76,6 +76,10 @@ class World {
   uint64_t switches() const { return switches_; }
   /// Calls `action` before the switch with that number, outside fibers.
   void at_switch(uint64_t number, std::function<void()> action);
+
+  /// Kills what is alive, lets every fiber run to its end and drops what was still to happen,
+  /// unobserved. Afterwards the world can only be looked at.
+  void end();
 
   /// The first failure counts; the world stops running.
   void fail(std::string rule, std::string detail);
