@@ -209,15 +209,19 @@ class Scope {
 template <class Body>
 void Scope::spawn(const char* name, Body&& body) {
   using Stored = std::decay_t<Body>;
-  static constexpr BodyActions kActions{
-      sizeof(Stored), alignof(Stored),
-      [](void* place, void* source) {
-        using Source = std::remove_reference_t<Body>;
-        new (place) Stored(std::forward<Body>(*static_cast<Source*>(source)));
-      },
-      [](void* place) { (*static_cast<Stored*>(place))(); },
-      [](void* place) { static_cast<Stored*>(place)->~Stored(); }};
-  start(name, kActions, const_cast<void*>(static_cast<const void*>(std::addressof(body))));
+  if constexpr (std::is_function_v<std::remove_reference_t<Body>>) {
+    spawn(name, Stored(body));
+  } else {
+    static constexpr BodyActions kActions{
+        sizeof(Stored), alignof(Stored),
+        [](void* place, void* source) {
+          using Source = std::remove_reference_t<Body>;
+          new (place) Stored(std::forward<Body>(*static_cast<Source*>(source)));
+        },
+        [](void* place) { (*static_cast<Stored*>(place))(); },
+        [](void* place) { static_cast<Stored*>(place)->~Stored(); }};
+    start(name, kActions, const_cast<void*>(static_cast<const void*>(std::addressof(body))));
+  }
 }
 
 /// Runs `body(scope)` in the calling fiber. Afterwards, also after an exception, the children are
