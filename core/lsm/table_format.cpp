@@ -8,8 +8,7 @@
 namespace morula {
 namespace {
 
-constexpr std::string_view kMagic = "MORUSST\n";
-constexpr size_t kReservedBytes = 16;  // zero
+constexpr std::string_view kMagic = "morulaTB";
 // The last bytes of a footer, whatever its format: format, footer's length, checksum, magic.
 constexpr size_t kEndBytes = 4 + 4 + 8 + 8;
 
