@@ -97,8 +97,8 @@ void log_storm(Plan& plan, Random& random) {
   log.puts_per_second = 0;
   plan.store_speed = 1 + random.below(2);
   plan.instance.trim_interval = milliseconds(200);
-  plan.instance.shard.held_log_objects_max = 3;
-  plan.instance.shard.unflushed_bytes_max = 2000;
+  plan.instance.shard.held_log_objects_max = 12;
+  plan.instance.shard.unflushed_bytes_max = 12'000;
   plan.faults[Fault::store_slow] = 60;
   plan.faults[Fault::store_request_lost] = 40;
   plan.faults[Fault::store_late] = 40;
@@ -147,8 +147,8 @@ void rolling_stops(Plan& plan, Random& random) {
 void deletes_and_creates(Plan& plan, Random& random) {
   plan.streams = 1 + static_cast<uint32_t>(random.below(2));
   plan.clients_delete = true;
-  plan.instance.shard.unflushed_bytes_max = 1500;
-  plan.instance.shard.held_log_objects_max = 5;
+  plan.instance.shard.unflushed_bytes_max = 12'000;
+  plan.instance.shard.held_log_objects_max = 15;
   plan.faults[Fault::crash] = 300;
 }
 

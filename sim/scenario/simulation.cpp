@@ -76,6 +76,7 @@ SeedReport Simulation::report() const {
   for (const auto& workload : workloads_) report.operations += workload->operations();
   report.switches = world_->switches();
   report.store_requests = world_->store().sent();
+  report.purposes = world_->store().purposes();
   report.calls = world_->network().calls();
   report.faults = counts_;
   report.steps = world_->trace().steps();

@@ -30,6 +30,7 @@ struct SeedReport {
   uint64_t operations = 0;  // of clients
   uint64_t switches = 0;
   uint64_t store_requests = 0;
+  std::map<std::string, uint64_t> purposes;  // store requests by what they were for
   uint64_t calls = 0;
   FaultNumbers faults;  // how often each happened
   std::map<std::string, uint64_t> steps;

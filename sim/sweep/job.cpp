@@ -96,6 +96,7 @@ JobResult result_of(const Job& job, const SeedReport& report) {
   result.virtual_us = static_cast<uint64_t>(report.virtual_time.count()) / 1000;
   result.operations = report.operations;
   result.store_requests = report.store_requests;
+  result.purposes = report.purposes;
   result.calls = report.calls;
   result.switches = report.switches;
   for (size_t i = 0; i < kFaults; ++i) {
@@ -184,6 +185,7 @@ std::string JobResult::encode() const {
   object.emplace("store_requests", store_requests);
   object.emplace("calls", calls);
   object.emplace("switches", switches);
+  object.emplace("purposes", numbers_json(purposes));
   object.emplace("faults", numbers_json(faults));
   object.emplace("steps", numbers_json(steps));
   Json::Object reached;
@@ -222,6 +224,7 @@ Result<JobResult> JobResult::decode(std::string_view line) {
   MORULA_TRY(read_u64(*json, "store_requests", result.store_requests));
   MORULA_TRY(read_u64(*json, "calls", result.calls));
   MORULA_TRY(read_u64(*json, "switches", result.switches));
+  read_numbers(*json, "purposes", result.purposes);
   read_numbers(*json, "faults", result.faults);
   read_numbers(*json, "steps", result.steps);
   if (const Json* places = json->find("places"); places && places->as_object()) {

@@ -46,6 +46,7 @@ struct JobResult {
   uint64_t store_requests = 0;
   uint64_t calls = 0;
   uint64_t switches = 0;
+  std::map<std::string, uint64_t> purposes;
   std::map<std::string, uint64_t> faults;
   std::map<std::string, uint64_t> steps;
   std::map<std::string, bool> places;

@@ -39,6 +39,7 @@ void Summary::add(const JobResult& result) {
   store_requests_ += result.store_requests;
   calls_ += result.calls;
   switches_ += result.switches;
+  for (const auto& [name, count] : result.purposes) purposes_[name] += count;
   for (const auto& [name, count] : result.faults) faults_[name] += count;
   for (const auto& [name, count] : result.steps) steps_[name] += count;
   for (const auto& [place, reached] : result.places) places_[place] += reached ? 1 : 0;
@@ -53,6 +54,7 @@ void Summary::print(std::FILE* out, double wall_seconds) const {
     std::fprintf(out, "  rule %-14s broke in %llu seeds\n", rule.c_str(), ull(count));
   }
   print_speed(out, wall_seconds);
+  print_counts(out, "store requests", purposes_);
   print_counts(out, "faults", faults_);
   print_counts(out, "steps", steps_);
   print_never(out);

@@ -36,6 +36,7 @@ class Summary {
   uint64_t calls_ = 0;
   uint64_t switches_ = 0;
   std::map<std::string, uint64_t> rules_;  // failures by rule
+  std::map<std::string, uint64_t> purposes_;
   std::map<std::string, uint64_t> faults_;
   std::map<std::string, uint64_t> steps_;
   std::map<std::string, uint64_t> places_;  // seeds that reached it

@@ -89,6 +89,15 @@ std::vector<std::string> SimStore::keys(std::string_view prefix) const {
   return found;
 }
 
+std::map<std::string, uint64_t> SimStore::purposes() const {
+  std::map<std::string, uint64_t> named;
+  for (size_t i = 0; i < sent_by_purpose_.size(); ++i) {
+    if (sent_by_purpose_[i] == 0) continue;
+    named.emplace(to_string(static_cast<Purpose>(i)), sent_by_purpose_[i]);
+  }
+  return named;
+}
+
 void SimStore::plant(std::string_view key, std::string body) {
   Object object;
   object.etag = make_etag(body, manners_.etag_is_content, ++puts_);

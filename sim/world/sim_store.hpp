@@ -78,6 +78,8 @@ class SimStore {
   uint64_t sent() const { return sent_; }
   uint64_t sent(StoreCall call) const { return sent_by_call_[static_cast<size_t>(call)]; }
   uint64_t sent(Purpose purpose) const { return sent_by_purpose_[static_cast<size_t>(purpose)]; }
+  /// The same by name, those that were used.
+  std::map<std::string, uint64_t> purposes() const;
 
  private:
   friend class SimStoreClient;
