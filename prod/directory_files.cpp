@@ -1,0 +1,202 @@
+#include "prod/directory_files.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+#include <filesystem>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "prod/directory_list.hpp"
+#include "prod/directory_names.hpp"
+#include "prod/directory_object.hpp"
+
+namespace morula {
+namespace {
+
+// No object of a cell is nearly as large; a foreign file may be.
+constexpr uint64_t kObjectBytesMax = 1024 * kMiB;
+constexpr size_t kListMax = 1000;
+constexpr int64_t kSweepAgeSeconds = 3600;
+constexpr size_t kWarningsMax = 100;
+constexpr int kPutAttemptsMax = 100;
+
+}  // namespace
+
+DirectoryFiles::DirectoryFiles(Hooks hooks)
+    : hooks_(std::move(hooks)), root_(std::make_unique<DirectoryRoot>()) {
+  root_->at_place = hooks_.at_place;
+  if (hooks_.foreign_name) {
+    // Each name once, and not without end.
+    hooks_.foreign_name = [warn = std::move(hooks_.foreign_name),
+                           mutex = std::make_shared<std::mutex>(),
+                           seen = std::make_shared<std::set<std::string, std::less<>>>()](
+                              std::string_view path, std::string_view why) {
+      const std::lock_guard lock(*mutex);
+      if (seen->size() < kWarningsMax && seen->emplace(path).second) warn(path, why);
+    };
+  }
+}
+
+DirectoryFiles::~DirectoryFiles() = default;
+
+Result<std::unique_ptr<DirectoryFiles>> DirectoryFiles::open(const std::string& directory,
+                                                             Hooks hooks) {
+  std::unique_ptr<DirectoryFiles> files(new DirectoryFiles(std::move(hooks)));
+  DirectoryRoot& root = *files->root_;
+  std::error_code error;
+  root.path = std::filesystem::absolute(directory, error).lexically_normal().string();
+  while (root.path.size() > 1 && root.path.ends_with('/')) root.path.pop_back();
+  std::filesystem::create_directories(root.path, error);
+  if (error) {
+    return fail(file_error(error.value(), "create the store's directory " + root.path));
+  }
+  root.fd.reset(::open(root.path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!root.fd) return fail(file_error(errno, "open the store's directory " + root.path));
+  MORULA_TRY(files->prove_usable());
+  files->sweep_temporary();
+  return files;
+}
+
+Result<> DirectoryFiles::prove_usable() {
+  DirectoryRoot& root = *root_;
+  const int fd = root.fd.get();
+  MORULA_TRY(make_folders(root, kTemporaryFolder));
+  const std::string probe = fmt::format("{}/probe-{}", kTemporaryFolder, random_name());
+  const std::string second = probe + "-2";
+  const auto written = write_new_file(root, probe, "probe");
+  if (!written) return fail(written.error());
+  const int linked = ::linkat(fd, probe.c_str(), fd, second.c_str(), 0) == 0 ? 0 : errno;
+  const int again = ::linkat(fd, probe.c_str(), fd, second.c_str(), 0) == 0 ? 0 : errno;
+  ::unlinkat(fd, second.c_str(), 0);
+  ::unlinkat(fd, probe.c_str(), 0);
+  if (linked != 0 || again != EEXIST) {
+    return fail(ErrorCode::kUnsupported,
+                fmt::format("the file system of {} has no hard links that exclude each other ({}); "
+                            "use a directory on a local ext4, xfs, btrfs or tmpfs",
+                            root.path, strerrordesc_np(linked != 0 ? linked : again)));
+  }
+  if (const int error = root.folders.sync(fd, kTemporaryFolder)) {
+    return fail(file_error(error, "sync the store's directory " + root.path));
+  }
+  return {};
+}
+
+void DirectoryFiles::sweep_temporary() {
+  const int fd = root_->fd.get();
+  std::vector<FolderEntry> entries;
+  if (read_folder(fd, kTemporaryFolder, entries) != 0) return;
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  for (const FolderEntry& entry : entries) {
+    const std::string path = fmt::format("{}/{}", kTemporaryFolder, entry.name);
+    struct stat info {};
+    if (::fstatat(fd, path.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    if (now.tv_sec - info.st_ctim.tv_sec < kSweepAgeSeconds) continue;
+    // Its writer may be asleep, not dead: it finds its file gone and writes another. A folder is
+    // first moved away, so that nobody can put a half-emptied one in place.
+    if (S_ISDIR(info.st_mode)) {
+      (void)remove_folder(*root_, path);
+    } else {
+      ::unlinkat(fd, path.c_str(), 0);
+    }
+  }
+}
+
+Result<StoredObject> DirectoryFiles::get(std::string_view key, std::optional<ByteRange> range) {
+  const auto path = path_of_key(key);
+  if (!path) return fail(path.error());
+  const auto object = open_current(*root_, *path);
+  if (!object) return fail(object.error());
+  const auto size = static_cast<uint64_t>(object->info.st_size);
+  if (range && range->offset >= size) {
+    return fail(ErrorCode::kInvalid, fmt::format("range at {} of {}, which has {} bytes",
+                                                 range->offset, root_->full(*path), size));
+  }
+  const uint64_t offset = range ? range->offset : 0;
+  const uint64_t length = range ? std::min(range->length, size - offset) : size;
+  if (length > kObjectBytesMax) {
+    return fail(ErrorCode::kCorrupt, root_->full(*path) + " is larger than any object of a cell");
+  }
+  // Ranges are read of objects whose names were told only after their put was answered.
+  if (!range) MORULA_TRY(make_durable(*root_, *object));
+  std::string body;
+  if (const int error = read_at(object->file.get(), offset, length, body)) {
+    return fail(file_error(error, "read " + root_->full(*path)));
+  }
+  if (body.size() != length) {
+    return fail(ErrorCode::kCorrupt, root_->full(*path) + " was cut while it was read");
+  }
+  return StoredObject{make_blob(std::move(body)), etag_of(object->info)};
+}
+
+Result<ObjectInfo> DirectoryFiles::head(std::string_view key) {
+  const auto path = path_of_key(key);
+  if (!path) return fail(path.error());
+  const auto object = open_current(*root_, *path);
+  if (!object) return fail(object.error());
+  MORULA_TRY(make_durable(*root_, *object));
+  return ObjectInfo{std::string(key), static_cast<uint64_t>(object->info.st_size)};
+}
+
+Result<Etag> DirectoryFiles::put(std::string_view key, std::string_view body,
+                                 const Precondition& precondition) {
+  const auto path = path_of_key(key);
+  if (!path) return fail(path.error());
+  switch (precondition.kind) {
+    case Precondition::Kind::kIfAbsent:
+      return create_object_file(*root_, *path, body);
+    case Precondition::Kind::kIfMatch:
+      return swap_object_file(*root_, *path, body, precondition.etag);
+    case Precondition::Kind::kNone:
+      return put_anyway(*path, body);
+  }
+  return fail(ErrorCode::kInvalid, "unknown precondition");
+}
+
+Result<Etag> DirectoryFiles::put_anyway(const std::string& path, std::string_view body) {
+  for (int attempt = 0; attempt < kPutAttemptsMax; ++attempt) {
+    const auto current = open_current(*root_, path);
+    if (!current && current.error().code != ErrorCode::kNotFound) return fail(current.error());
+    auto put = current ? swap_object_file(*root_, path, body, etag_of(current->info))
+                       : create_object_file(*root_, path, body);
+    if (put || (put.error().code != ErrorCode::kPreconditionFailed &&
+                put.error().code != ErrorCode::kNotFound)) {
+      return put;
+    }
+  }
+  return fail(ErrorCode::kConflict, root_->full(path) + " is written by many at once; try again");
+}
+
+Result<> DirectoryFiles::remove(std::span<const std::string> keys) {
+  std::set<std::string> folders;
+  Result<> outcome;
+  for (const std::string& key : keys) {
+    const auto path = path_of_key(key);
+    Result<> removed = path ? remove_object_file(*root_, *path) : fail(path.error());
+    if (path) folders.insert(folder_of(*path));
+    if (!removed && outcome) outcome = std::move(removed);
+  }
+  for (const std::string& folder : folders) {
+    const int error = root_->folders.sync(root_->fd.get(), folder);
+    if (error != 0 && error != ENOENT && error != ENOTDIR && outcome) {
+      outcome = fail(unknown_file_error(error, "sync the folder " + root_->full(folder)));
+    }
+  }
+  return outcome;
+}
+
+Result<Listing> DirectoryFiles::list(std::string_view prefix, std::string_view start_after,
+                                     size_t limit) {
+  return list_object_files(*root_, prefix, start_after, std::min(limit, kListMax),
+                           [this](const std::string& path) {
+                             if (!hooks_.foreign_name) return;
+                             hooks_.foreign_name(root_->full(path), "no key has such a name");
+                           });
+}
+
+}  // namespace morula

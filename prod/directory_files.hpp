@@ -1,0 +1,55 @@
+// Object storage in a directory, for any number of processes of one machine: the blocking calls.
+//
+// How objects lie in files, and why no process ever waits for another, is told in
+// directory_object.hpp; how keys become names in directory_names.hpp. The file system must have
+// hard links and give O_EXCL, link and rename their POSIX meaning (ext4, xfs, btrfs, tmpfs do).
+//
+// A key can't be the folder of another ("a" and "a/b"): the second is refused with kInvalid.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/rt/store.hpp"
+
+namespace morula {
+
+struct DirectoryRoot;
+
+/// Thread-safe. Every call may block on the disk. Errors as `Store` names them, with the path and
+/// what to do in the message: kFull, kDenied, kInvalid, kBusy (descriptors), kUnavailable.
+class DirectoryFiles {
+ public:
+  struct Hooks {
+    /// A name that is not ours; called once for each, from any thread.
+    std::function<void(std::string_view path, std::string_view why)> foreign_name;
+    /// For tests, see DirectoryRoot.
+    std::function<void(std::string_view place)> at_place;
+  };
+
+  /// Makes the directory if it is absent, proves that this process may write there and that hard
+  /// links exclude each other, and sweeps what dead writers left over an hour ago.
+  static Result<std::unique_ptr<DirectoryFiles>> open(const std::string& directory, Hooks hooks);
+  ~DirectoryFiles();
+
+  Result<StoredObject> get(std::string_view key, std::optional<ByteRange> range);
+  Result<ObjectInfo> head(std::string_view key);
+  Result<Etag> put(std::string_view key, std::string_view body, const Precondition& precondition);
+  Result<> remove(std::span<const std::string> keys);
+  Result<Listing> list(std::string_view prefix, std::string_view start_after, size_t limit);
+
+ private:
+  explicit DirectoryFiles(Hooks hooks);
+  Result<> prove_usable();
+  void sweep_temporary();
+  Result<Etag> put_anyway(const std::string& path, std::string_view body);
+
+  Hooks hooks_;
+  std::unique_ptr<DirectoryRoot> root_;
+};
+
+}  // namespace morula

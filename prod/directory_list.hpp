@@ -1,0 +1,19 @@
+// Listing a directory store in key order.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "core/rt/store.hpp"
+#include "prod/directory_root.hpp"
+
+namespace morula {
+
+/// As Store::list. Reads only the folders that can hold such keys, each whole. `foreign` gets the
+/// path of each name that no key has.
+Result<Listing> list_object_files(const DirectoryRoot& root, std::string_view prefix,
+                                  std::string_view start_after, size_t limit,
+                                  const std::function<void(const std::string& path)>& foreign);
+
+}  // namespace morula

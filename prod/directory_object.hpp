@@ -1,0 +1,72 @@
+// One object of a directory store: the protocol by which processes create, swap and read it without
+// locks. Whoever is stopped or killed anywhere in it holds nobody up and harms nobody later.
+//
+// Files of an object K:
+//   K           its first content; since the first swap a copy of a newer one, for people
+//   K@/<n>      version n, from the first swap on
+//   K@/<n>.<x>  a candidate for version n, or a copy of it on its way to K; <x> is drawn
+//
+// Create: a finished and synced file is hard-linked to K. link(2) fails when the name exists, so
+// exactly one creator wins, and nobody ever sees half an object.
+//
+// Swap of version n (the first swap makes K@ with version 1 in it, by renaming a prepared folder):
+//   1. the base's etag is that of the highest version n
+//   2. write candidate K@/<n+1>.<x>
+//   3. check that K@/<n> still exists
+//   4. link the candidate to K@/<n+1>: whoever finds the name taken has lost
+//   5. sync K@: from here on the swap is answered
+//   6. retire older versions: for j = lowest..n, (a) having seen that j-1 is gone, (b) list K@ and
+//      delete each candidate for j or below, (c) delete version j. The highest is never deleted.
+//
+// Why a swapper that slept for a year can't win: let its link of n+1 be the first ever that makes a
+// number exist again after its deletion by some G. Its candidate existed at the link (link(2) needs
+// its source), so G's list in 6b missed it, so it was written after that list began, so after G had
+// seen that n is gone (6a). The check in 3 came later still and found n: so n had been made again
+// before, against "first". Version 1 is only made by the rename, which fails once K@ has any entry.
+// So numbers are linked once each, in ascending order; those that exist are always a contiguous
+// range; the winner of n+1 is one, and its base was the newest.
+//
+// Read: take the highest number h of a list; open it; look for h+1 and climb while it is there;
+// then look for h again. h+1 absent, and h, which would have gone before it, present after: h was
+// the newest at the time of the look at h+1. Otherwise somebody else made progress: again. This
+// holds also where a list of a folder that changes meanwhile is no snapshot.
+//
+// An object that was never swapped has no K@, and is read with one look for K@ and one open of K.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/base/result.hpp"
+#include "core/rt/store.hpp"
+#include "prod/directory_root.hpp"
+
+namespace morula {
+
+/// The newest version at one moment of the call, open for reading.
+struct CurrentObject {
+  UniqueFd file;
+  uint64_t number = 0;  // 0: no K@ yet
+  std::string folder;   // which its name lies in
+  struct stat info {};
+};
+
+/// kNotFound when absent (or not a file); kCorrupt when K@ is empty.
+Result<CurrentObject> open_current(const DirectoryRoot& root, const std::string& path);
+
+/// Creates `path` with `body` unless it exists: kPreconditionFailed. Folders are made as needed.
+Result<Etag> create_object_file(DirectoryRoot& root, const std::string& path,
+                                std::string_view body);
+
+/// Replaces the newest version by `body` if its etag is `base`: kPreconditionFailed when it isn't,
+/// kNotFound when there is none.
+Result<Etag> swap_object_file(DirectoryRoot& root, const std::string& path, std::string_view body,
+                              const Etag& base);
+
+/// Deletes the object with all versions; fine when absent. The folder is not synced.
+Result<> remove_object_file(const DirectoryRoot& root, const std::string& path);
+
+/// Syncs the object's folder unless this process has done so since the object was made.
+Result<> make_durable(DirectoryRoot& root, const CurrentObject& object);
+
+}  // namespace morula

@@ -1,0 +1,114 @@
+#include "prod/directory_root.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+#include <vector>
+
+#include "prod/directory_names.hpp"
+
+namespace morula {
+namespace {
+
+constexpr size_t kFoldersKnownMax = 4096;
+
+int64_t coarse_now() {
+  // The kernel stamps files with this clock.
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  return nanoseconds(now);
+}
+
+}  // namespace
+
+int FolderSync::sync(int root, const std::string& folder) {
+  const int64_t begun = coarse_now();
+  bool first = false;
+  {
+    const std::lock_guard lock(mutex_);
+    first = !synced_.contains(folder);
+  }
+  if (const int error = sync_folder(root, folder)) return error;
+  if (first && folder != ".") {
+    if (const int error = sync(root, folder_of(folder))) return error;
+  }
+  const std::lock_guard lock(mutex_);
+  if (synced_.size() >= kFoldersKnownMax) synced_.clear();
+  int64_t& known = synced_[folder];
+  known = std::max(known, begun);
+  return 0;
+}
+
+int FolderSync::sync_if_younger(int root, const std::string& folder, int64_t changed) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = synced_.find(folder);
+    if (found != synced_.end() && changed < found->second) return 0;
+  }
+  return sync(root, folder);
+}
+
+Result<struct stat> write_new_file(const DirectoryRoot& root, const std::string& path,
+                                   std::string_view body) {
+  UniqueFd file(
+      ::openat(root.fd.get(), path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640));
+  if (!file) return fail(file_error(errno, "create " + root.full(path)));
+  int error = write_all(file.get(), body);
+  // The kernel stamps files in steps of some ms; the exact time keeps two files apart that get the
+  // same inode one after the other.
+  timespec times[2] = {{0, UTIME_OMIT}, {}};
+  ::clock_gettime(CLOCK_REALTIME, &times[1]);
+  if (error == 0 && ::futimens(file.get(), times) != 0) error = errno;
+  if (error == 0 && ::fsync(file.get()) != 0) error = errno;
+  struct stat info {};
+  if (error == 0 && ::fstat(file.get(), &info) != 0) error = errno;
+  if (error == 0) return info;
+  ::unlinkat(root.fd.get(), path.c_str(), 0);
+  return fail(file_error(error, "write " + root.full(path)));
+}
+
+Result<> make_folders(const DirectoryRoot& root, const std::string& folder) {
+  if (folder == ".") return {};
+  if (::mkdirat(root.fd.get(), folder.c_str(), 0750) == 0) return {};
+  if (errno == ENOENT) {
+    MORULA_TRY(make_folders(root, folder_of(folder)));
+    if (::mkdirat(root.fd.get(), folder.c_str(), 0750) == 0) return {};
+  }
+  if (errno != EEXIST) return fail(file_error(errno, "create the folder " + root.full(folder)));
+  struct stat info {};
+  if (::fstatat(root.fd.get(), folder.c_str(), &info, 0) == 0 && !S_ISDIR(info.st_mode)) {
+    return fail(file_error(ENOTDIR, "create the folder " + root.full(folder)));
+  }
+  return {};
+}
+
+Result<> remove_folder(const DirectoryRoot& root, const std::string& folder) {
+  MORULA_TRY(make_folders(root, kTemporaryFolder));
+  const std::string gone = fmt::format("{}/gone-{}", kTemporaryFolder, random_name());
+  if (::renameat(root.fd.get(), folder.c_str(), root.fd.get(), gone.c_str()) != 0) {
+    if (errno == ENOENT) return {};
+    return fail(file_error(errno, "move " + root.full(folder) + " away"));
+  }
+  std::vector<FolderEntry> entries;
+  if (const int error = read_folder(root.fd.get(), gone, entries)) {
+    return fail(file_error(error, "read the folder " + root.full(gone)));
+  }
+  std::sort(entries.begin(), entries.end(), [](const FolderEntry& a, const FolderEntry& b) {
+    return a.name.size() != b.name.size() ? a.name.size() < b.name.size() : a.name < b.name;
+  });
+  for (const FolderEntry& entry : entries) {
+    ::unlinkat(root.fd.get(), (gone + "/" + entry.name).c_str(), 0);
+  }
+  // What stays behind here is swept at the next start.
+  ::unlinkat(root.fd.get(), gone.c_str(), AT_REMOVEDIR);
+  return {};
+}
+
+std::string etag_of(const struct stat& info) {
+  return fmt::format("{:x}-{:x}-{:x}", info.st_ino, nanoseconds(info.st_mtim), info.st_size);
+}
+
+}  // namespace morula

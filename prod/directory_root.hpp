@@ -1,0 +1,63 @@
+// What all parts of the directory store share: the root, and which folders are durable.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "core/base/result.hpp"
+#include "prod/posix_file.hpp"
+
+namespace morula {
+
+/// Makes names durable: fsync of folders, and of the way to them. Thread-safe.
+///
+/// An object is linked first and its folder synced after, so others can see it before it would
+/// survive a loss of power, for as long as its writer is stopped between the two. Who builds on
+/// such an object (a reader of a document, a writer that finds its condition failed) syncs the
+/// folder itself first; `sync_if_younger` leaves that out where this process has synced it since.
+class FolderSync {
+ public:
+  /// 0 or the errno. The first time that a folder is named, also the folders above it.
+  int sync(int root, const std::string& folder);
+  /// `changed`: ctime of the object, in ns.
+  int sync_if_younger(int root, const std::string& folder, int64_t changed);
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, int64_t> synced_;  // when the last sync began, ns
+};
+
+struct DirectoryRoot {
+  UniqueFd fd;
+  std::string path;
+  FolderSync folders;
+  /// Tests stop or kill the process at a named place. Empty otherwise.
+  std::function<void(std::string_view place)> at_place;
+
+  /// The path as a person would type it.
+  std::string full(const std::string& relative) const { return path + "/" + relative; }
+  void reached(std::string_view place) const {
+    if (at_place) at_place(place);
+  }
+};
+
+/// A new file at `path` with `body`, synced; its name is not. Returns its stat. Leaves nothing
+/// behind on an error; kNotFound when the folder is absent.
+Result<struct stat> write_new_file(const DirectoryRoot& root, const std::string& path,
+                                   std::string_view body);
+
+/// mkdir -p below the root. kDenied, kFull, kInvalid (a part is an object), kUnavailable.
+Result<> make_folders(const DirectoryRoot& root, const std::string& folder);
+
+/// Takes a folder out of use atomically, then deletes it with its files, ascending by name. Absent
+/// is fine.
+Result<> remove_folder(const DirectoryRoot& root, const std::string& folder);
+
+/// What a file's content is compared by: never the same for two files, ever.
+std::string etag_of(const struct stat& info);
+
+}  // namespace morula
