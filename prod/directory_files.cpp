@@ -21,21 +21,21 @@ namespace {
 // No object of a cell is nearly as large; a foreign file may be.
 constexpr uint64_t kObjectBytesMax = 1024 * kMiB;
 constexpr size_t kListMax = 1000;
-constexpr int64_t kSweepAgeSeconds = 3600;
 constexpr size_t kWarningsMax = 100;
 constexpr int kPutAttemptsMax = 100;
 
 }  // namespace
 
-DirectoryFiles::DirectoryFiles(Hooks hooks)
-    : hooks_(std::move(hooks)), root_(std::make_unique<DirectoryRoot>()) {
-  root_->at_place = hooks_.at_place;
-  if (hooks_.foreign_name) {
+DirectoryFiles::DirectoryFiles(Options options)
+    : options_(std::move(options)), root_(std::make_unique<DirectoryRoot>()) {
+  root_->at_place = options_.at_place;
+  root_->at_listing = options_.at_listing;
+  if (options_.foreign_name) {
     // Each name once, and not without end.
-    hooks_.foreign_name = [warn = std::move(hooks_.foreign_name),
-                           mutex = std::make_shared<std::mutex>(),
-                           seen = std::make_shared<std::set<std::string, std::less<>>>()](
-                              std::string_view path, std::string_view why) {
+    options_.foreign_name = [warn = std::move(options_.foreign_name),
+                             mutex = std::make_shared<std::mutex>(),
+                             seen = std::make_shared<std::set<std::string, std::less<>>>()](
+                                std::string_view path, std::string_view why) {
       const std::lock_guard lock(*mutex);
       if (seen->size() < kWarningsMax && seen->emplace(path).second) warn(path, why);
     };
@@ -45,8 +45,8 @@ DirectoryFiles::DirectoryFiles(Hooks hooks)
 DirectoryFiles::~DirectoryFiles() = default;
 
 Result<std::unique_ptr<DirectoryFiles>> DirectoryFiles::open(const std::string& directory,
-                                                             Hooks hooks) {
-  std::unique_ptr<DirectoryFiles> files(new DirectoryFiles(std::move(hooks)));
+                                                             Options options) {
+  std::unique_ptr<DirectoryFiles> files(new DirectoryFiles(std::move(options)));
   DirectoryRoot& root = *files->root_;
   std::error_code error;
   root.path = std::filesystem::absolute(directory, error).lexically_normal().string();
@@ -89,14 +89,14 @@ Result<> DirectoryFiles::prove_usable() {
 void DirectoryFiles::sweep_temporary() {
   const int fd = root_->fd.get();
   std::vector<FolderEntry> entries;
-  if (read_folder(fd, kTemporaryFolder, entries) != 0) return;
+  if (root_->list(kTemporaryFolder, entries) != 0) return;
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);
   for (const FolderEntry& entry : entries) {
     const std::string path = fmt::format("{}/{}", kTemporaryFolder, entry.name);
     struct stat info {};
     if (::fstatat(fd, path.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
-    if (now.tv_sec - info.st_ctim.tv_sec < kSweepAgeSeconds) continue;
+    if (now.tv_sec - info.st_ctim.tv_sec < options_.swept_after.count()) continue;
     // Its writer may be asleep, not dead: it finds its file gone and writes another. A folder is
     // first moved away, so that nobody can put a half-emptied one in place.
     if (S_ISDIR(info.st_mode)) {
@@ -113,7 +113,7 @@ Result<StoredObject> DirectoryFiles::get(std::string_view key, std::optional<Byt
   const auto object = open_current(*root_, *path);
   if (!object) return fail(object.error());
   const auto size = static_cast<uint64_t>(object->info.st_size);
-  if (range && range->offset >= size) {
+  if (range && range->offset > 0 && range->offset >= size) {
     return fail(ErrorCode::kInvalid, fmt::format("range at {} of {}, which has {} bytes",
                                                  range->offset, root_->full(*path), size));
   }
@@ -194,8 +194,8 @@ Result<Listing> DirectoryFiles::list(std::string_view prefix, std::string_view s
                                      size_t limit) {
   return list_object_files(*root_, prefix, start_after, std::min(limit, kListMax),
                            [this](const std::string& path) {
-                             if (!hooks_.foreign_name) return;
-                             hooks_.foreign_name(root_->full(path), "no key has such a name");
+                             if (!options_.foreign_name) return;
+                             options_.foreign_name(root_->full(path), "no key has such a name");
                            });
 }
 

@@ -7,33 +7,40 @@
 // A key can't be the folder of another ("a" and "a/b"): the second is refused with kInvalid.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/rt/store.hpp"
 
 namespace morula {
 
 struct DirectoryRoot;
+struct FolderEntry;
 
 /// Thread-safe. Every call may block on the disk. Errors as `Store` names them, with the path and
 /// what to do in the message: kFull, kDenied, kInvalid, kBusy (descriptors), kUnavailable.
 class DirectoryFiles {
  public:
-  struct Hooks {
+  struct Options {
     /// A name that is not ours; called once for each, from any thread.
     std::function<void(std::string_view path, std::string_view why)> foreign_name;
+    /// So old a file in @tmp has no living writer, or one that can write it again.
+    std::chrono::seconds swept_after = std::chrono::hours(1);
     /// For tests, see DirectoryRoot.
     std::function<void(std::string_view place)> at_place;
+    std::function<void(const std::string& folder, std::vector<FolderEntry>& entries)> at_listing;
   };
 
   /// Makes the directory if it is absent, proves that this process may write there and that hard
-  /// links exclude each other, and sweeps what dead writers left over an hour ago.
-  static Result<std::unique_ptr<DirectoryFiles>> open(const std::string& directory, Hooks hooks);
+  /// links exclude each other, and sweeps what dead writers left long ago.
+  static Result<std::unique_ptr<DirectoryFiles>> open(const std::string& directory,
+                                                      Options options);
   ~DirectoryFiles();
 
   Result<StoredObject> get(std::string_view key, std::optional<ByteRange> range);
@@ -43,12 +50,12 @@ class DirectoryFiles {
   Result<Listing> list(std::string_view prefix, std::string_view start_after, size_t limit);
 
  private:
-  explicit DirectoryFiles(Hooks hooks);
+  explicit DirectoryFiles(Options options);
   Result<> prove_usable();
   void sweep_temporary();
   Result<Etag> put_anyway(const std::string& path, std::string_view body);
 
-  Hooks hooks_;
+  Options options_;
   std::unique_ptr<DirectoryRoot> root_;
 };
 

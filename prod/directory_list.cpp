@@ -47,7 +47,7 @@ class Lister {
 
   Result<> read_parts(const std::string& folder, Parts& parts) const {
     std::vector<FolderEntry> entries;
-    const int error = read_folder(root_.fd.get(), folder, entries);
+    const int error = root_.list(folder, entries);
     if (error == ENOENT || error == ENOTDIR) return {};
     if (error != 0) return fail(file_error(error, "read the folder " + root_.full(folder)));
     for (FolderEntry& entry : entries) add_part(folder, entry, parts);

@@ -73,23 +73,6 @@ Result<CurrentObject> open_file(const DirectoryRoot& root, const std::string& pa
   return object;
 }
 
-/// From the listed `number` up to the newest; kNotFound: all that was seen is gone, look again.
-Result<CurrentObject> climb(const DirectoryRoot& root, const std::string& path, uint64_t number) {
-  for (;; ++number) {
-    const std::string version = version_path(path, number);
-    auto object = open_file(root, version, number);
-    if (!object) return object;
-    const auto newer = exists_at(root.fd.get(), version_path(path, number + 1));
-    if (!newer) return fail(newer.error());
-    if (*newer) continue;
-    root.reached("no newer version seen");
-    const auto still = exists_at(root.fd.get(), version);
-    if (!still) return fail(still.error());
-    if (!*still) return fail(ErrorCode::kNotFound, "retired meanwhile");
-    return object;
-  }
-}
-
 /// Makes K@ with version 1, the content of K. Fine when somebody else was faster. kNotFound when K
 /// is gone.
 Result<> begin_versions(DirectoryRoot& root, const std::string& path) {
@@ -133,10 +116,12 @@ void retire_older(const DirectoryRoot& root, const std::string& path, uint64_t n
   }
   std::vector<FolderEntry> entries;
   for (uint64_t number = lowest; number < newest; ++number) {
-    if (read_folder(fd, versions_of(path), entries) != 0) return;
+    root.reached("older version seen gone");
+    if (root.list(versions_of(path), entries) != 0) return;
+    root.reached("candidates listed");
     for (const FolderEntry& entry : entries) {
       const auto name = parse_version_name(entry.name);
-      if (!name || name->is_version || name->number > number) continue;
+      if (!name || name->is_version || name->number > newest) continue;
       const std::string candidate = versions_of(path) + "/" + entry.name;
       if (::unlinkat(fd, candidate.c_str(), 0) != 0 && errno != ENOENT) return;
     }
@@ -210,7 +195,7 @@ Result<CurrentObject> open_current(const DirectoryRoot& root, const std::string&
   std::vector<FolderEntry> entries;
   bool seen = false;
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
-    const int error = read_folder(root.fd.get(), versions_of(path), entries);
+    const int error = root.list(versions_of(path), entries);
     if (means_absent(error)) {
       auto plain = open_file(root, path, 0);
       if (plain || plain.error().code != ErrorCode::kNotFound) return plain;
@@ -226,7 +211,8 @@ Result<CurrentObject> open_current(const DirectoryRoot& root, const std::string&
     const uint64_t highest = highest_version(entries);
     if (highest == 0) continue;
     seen = true;
-    auto object = climb(root, path, highest);
+    root.reached("version chosen");
+    auto object = open_file(root, version_path(path, highest), highest);
     if (object || object.error().code != ErrorCode::kNotFound) return object;
   }
   if (seen) return fail(ErrorCode::kConflict, root.full(path) + " changes faster than it is read");
@@ -278,6 +264,7 @@ Result<Etag> swap_object_file(DirectoryRoot& root, const std::string& path, std:
       if (!begun && begun.error().code != ErrorCode::kNotFound) return fail(begun.error());
       continue;
     }
+    root.reached("base chosen");
     Etag etag;
     const auto linked = link_next(root, path, current->number, body, etag);
     if (!linked) return fail(linked.error());

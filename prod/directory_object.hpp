@@ -16,7 +16,8 @@
 //   4. link the candidate to K@/<n+1>: whoever finds the name taken has lost
 //   5. sync K@: from here on the swap is answered
 //   6. retire older versions: for j = lowest..n, (a) having seen that j-1 is gone, (b) list K@ and
-//      delete each candidate for j or below, (c) delete version j. The highest is never deleted.
+//      delete each candidate for j or below (or for n+1: it can't win either), (c) delete version
+//      j. The highest is never deleted.
 //
 // Why a swapper that slept for a year can't win: let its link of n+1 be the first ever that makes a
 // number exist again after its deletion by some G. Its candidate existed at the link (link(2) needs
@@ -26,10 +27,11 @@
 // So numbers are linked once each, in ascending order; those that exist are always a contiguous
 // range; the winner of n+1 is one, and its base was the newest.
 //
-// Read: take the highest number h of a list; open it; look for h+1 and climb while it is there;
-// then look for h again. h+1 absent, and h, which would have gone before it, present after: h was
-// the newest at the time of the look at h+1. Otherwise somebody else made progress: again. This
-// holds also where a list of a folder that changes meanwhile is no snapshot.
+// Read: open the highest number m that a list of K@ shows; if it is gone, others made progress:
+// list again. Opened, m was the newest at some moment of the read: let v be the newest when the
+// list began. If the list missed v (no list of a folder that changes meanwhile is a snapshot), v
+// had been deleted, and all below it before, so m, which is still there, is above v. If not, m is v
+// or above. The newest rises one by one.
 //
 // An object that was never swapped has no K@, and is read with one look for K@ and one open of K.
 #pragma once

@@ -77,6 +77,9 @@ Result<> make_folders(const DirectoryRoot& root, const std::string& folder) {
     MORULA_TRY(make_folders(root, folder_of(folder)));
     if (::mkdirat(root.fd.get(), folder.c_str(), 0750) == 0) return {};
   }
+  if (errno == ENOENT) {
+    return fail(ErrorCode::kUnavailable, "the store's directory " + root.path + " was removed");
+  }
   if (errno != EEXIST) return fail(file_error(errno, "create the folder " + root.full(folder)));
   struct stat info {};
   if (::fstatat(root.fd.get(), folder.c_str(), &info, 0) == 0 && !S_ISDIR(info.st_mode)) {
@@ -93,7 +96,7 @@ Result<> remove_folder(const DirectoryRoot& root, const std::string& folder) {
     return fail(file_error(errno, "move " + root.full(folder) + " away"));
   }
   std::vector<FolderEntry> entries;
-  if (const int error = read_folder(root.fd.get(), gone, entries)) {
+  if (const int error = root.list(gone, entries)) {
     return fail(file_error(error, "read the folder " + root.full(gone)));
   }
   std::sort(entries.begin(), entries.end(), [](const FolderEntry& a, const FolderEntry& b) {

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/result.hpp"
 #include "prod/posix_file.hpp"
@@ -35,13 +36,21 @@ struct DirectoryRoot {
   UniqueFd fd;
   std::string path;
   FolderSync folders;
-  /// Tests stop or kill the process at a named place. Empty otherwise.
+  /// Tests stop or kill the process at a named place, and show a folder that changes while it is
+  /// read. Empty otherwise.
   std::function<void(std::string_view place)> at_place;
+  std::function<void(const std::string& folder, std::vector<FolderEntry>& entries)> at_listing;
 
   /// The path as a person would type it.
   std::string full(const std::string& relative) const { return path + "/" + relative; }
   void reached(std::string_view place) const {
     if (at_place) at_place(place);
+  }
+  /// read_folder, below the root.
+  int list(const std::string& folder, std::vector<FolderEntry>& entries) const {
+    const int error = read_folder(fd.get(), folder, entries);
+    if (error == 0 && at_listing) at_listing(folder, entries);
+    return error;
   }
 };
 
