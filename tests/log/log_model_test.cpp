@@ -49,7 +49,6 @@ TEST(LogModel, CatchesEachMutantOfTheLog) {
     const auto rule = caught(c.mutant, 300);
     EXPECT_EQ(rule.has_value(), c.mutant != Mutant::none) << c.name;
     RecordProperty(c.name, rule.value_or("survives"));
-    printf("%s: %s\n", c.name, rule.value_or("survives").c_str());
   }
 }
 
