@@ -92,7 +92,7 @@ HttpResponse Forwarder::redirect(const std::string& address) const {
   HttpResponse response =
       error_response(307, "moved", "another instance serves the stream: " + address);
   response.headers.set(kReplayToHeader, address);
-  response.headers.set("Location", stream_url({}, target_.path).insert(0, address));
+  response.headers.set("Location", address + target_.target.raw());
   return response;
 }
 

@@ -1,5 +1,7 @@
 #include "core/api/target.hpp"
 
+#include <algorithm>
+
 namespace morula {
 
 namespace {
@@ -101,12 +103,18 @@ Result<RequestTarget> RequestTarget::parse(std::string_view target) {
     target.remove_prefix(std::min(target.find_first_of("/?"), target.size()));
     break;
   }
-  if (!target.starts_with('/') || target.find('#') != std::string_view::npos) {
-    return fail(ErrorCode::kInvalid, "a request's target is a path that begins with /");
+  const auto is_no_target_char = [](char c) {
+    return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f || c == '#';
+  };
+  if (!target.starts_with('/') || std::any_of(target.begin(), target.end(), is_no_target_char)) {
+    return fail(ErrorCode::kInvalid,
+                "a request's target is a path that begins with /, without spaces, control "
+                "characters and #");
   }
   RequestTarget parsed;
   const size_t mark = target.find('?');
-  parsed.raw_path_ = std::string(target.substr(0, mark));
+  parsed.raw_ = std::string(target);
+  parsed.path_bytes_ = std::min(mark, target.size());
   std::string_view query = mark == std::string_view::npos ? "" : target.substr(mark + 1);
   while (!query.empty()) {
     const std::string_view pair = query.substr(0, query.find('&'));

@@ -18,17 +18,19 @@ inline constexpr std::string_view kStreamPrefix = "/v1/stream/";
 /// "http://host/path?query".
 class RequestTarget {
  public:
-  /// kInvalid: neither form, or a broken %-escape.
+  /// kInvalid: neither form, a broken %-escape, or a space or control character.
   static Result<RequestTarget> parse(std::string_view target);
 
-  /// As it arrived, not decoded.
-  std::string_view raw_path() const { return raw_path_; }
+  /// Path and query as they arrived, not decoded.
+  const std::string& raw() const { return raw_; }
+  std::string_view raw_path() const { return std::string_view(raw_).substr(0, path_bytes_); }
   /// The decoded value of a query parameter; nullopt when it is absent. kInvalid when it is there
   /// twice. Unknown parameters are nobody's business.
   Result<std::optional<std::string>> parameter(std::string_view name) const;
 
  private:
-  std::string raw_path_;
+  std::string raw_;
+  size_t path_bytes_ = 0;
   std::vector<std::pair<std::string, std::string>> parameters_;
 };
 

@@ -1,0 +1,49 @@
+// An Api over rows in memory, and a placement that says what a test wants.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+
+#include "core/api/api.hpp"
+#include "core/stream/streams.hpp"
+#include "tests/stream/memory_rows.hpp"
+
+namespace morula {
+
+class FakePlacement : public Placement {
+ public:
+  Place place = ServedUnknown{};
+  std::deque<Place> after_refreshes;  // each refresh learns the next of these
+  size_t refreshes = 0;
+  bool is_ready = true;
+
+  Place locate(StreamId) override { return place; }
+  void refresh(Time) override {
+    ++refreshes;
+    if (after_refreshes.empty()) return;
+    place = after_refreshes.front();
+    after_refreshes.pop_front();
+  }
+  bool ready() const override { return is_ready; }
+};
+
+/// A shard that is served here.
+struct LocalShard {
+  explicit LocalShard(const Env& env, const StreamLimits& limits = {})
+      : rows(env), streams(env, rows, limits) {
+    rows.wall_follows_clock = true;
+  }
+  MemoryRows rows;
+  Streams streams;
+
+  static ServedHere serve(const std::shared_ptr<LocalShard>& shard) {
+    return {std::shared_ptr<Streams>(shard, &shard->streams)};
+  }
+};
+
+inline StreamHasher test_hasher() {
+  return StreamHasher(HashSecret{1, 2, 3});
+}
+
+}  // namespace morula
