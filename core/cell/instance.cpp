@@ -170,7 +170,8 @@ void Instance::Impl::log_ending() {
   if (ended == Ended::kFenced) why = "log fenced";
   if (ended == Ended::kLeaseLost) why = "lease lost";
   if (fatal) why = fatal->message;
-  env.trace.log(fatal ? Severity::kError : Severity::kInfo, "ending",
+  const bool damage = fatal && fatal->code == ErrorCode::kCorrupt;
+  env.trace.log(damage ? Severity::kError : Severity::kInfo, "ending",
                 {{"incarnation", self.text()}, {"why", why}});
 }
 

@@ -7,6 +7,7 @@
 #include "core/rt/clock.hpp"
 #include "core/rt/trace.hpp"
 #include "core/shard/record.hpp"
+#include "core/store/backoff.hpp"
 
 namespace morula {
 
@@ -57,8 +58,14 @@ Result<> Shard::open_tables() {
   return {};
 }
 
+// A store that is slow or down for a while must not cost the shard its owner.
 Result<std::shared_ptr<const Table>> Shard::open_table(const ManifestTable& entry) {
-  return Table::open(env_, cache_, entry.key, entry.bytes, entry.tree);
+  Backoff backoff(env_, config_.retry, entry.key);
+  while (true) {
+    auto table = Table::open(env_, cache_, entry.key, entry.bytes, entry.tree);
+    if (table || table.error().code != ErrorCode::kUnavailable) return table;
+    backoff.pause(table.error());
+  }
 }
 
 Result<> Shard::replay(const LogRecord& record) {
