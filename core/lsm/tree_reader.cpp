@@ -6,11 +6,14 @@
 #include "core/base/check.hpp"
 #include "core/base/mutant.hpp"
 #include "core/base/units.hpp"
+#include "core/rt/concurrently.hpp"
 
 namespace morula {
 namespace {
 
 constexpr uint64_t kReadAheadMax = kMiB;
+// A cold read of many tables takes the time of a few requests, not of all of them in turn.
+constexpr size_t kTablesAtOnce = 8;
 
 bool is_hot(std::string_view key) {
   const auto parts = row_key::parse(Tree::kMeta, key);
@@ -91,12 +94,19 @@ const Source* next_source(const std::vector<Source>& sources, std::string_view l
 }  // namespace
 
 Result<std::vector<std::shared_ptr<const Table>>> TreeReader::tables_of(StreamId id) const {
-  std::vector<std::shared_ptr<const Table>> tables;
-  for (const ClippedTable& clipped : sources_.tables) {
-    if (!clipped.clip.contains(id)) continue;
-    const Result<bool> maybe = clipped.table->may_contain(id);
+  const std::vector<ClippedTable>& all = sources_.tables;
+  std::vector<char> chosen(all.size(), 0);
+  const auto done = for_each_concurrently(all.size(), kTablesAtOnce, [&](size_t i) -> Result<> {
+    if (!all[i].clip.contains(id)) return {};
+    const Result<bool> maybe = all[i].table->may_contain(id);
     if (!maybe) return fail(maybe.error());
-    if (*maybe) tables.push_back(clipped.table);
+    chosen[i] = *maybe ? 1 : 0;
+    return {};
+  });
+  MORULA_TRY(done);
+  std::vector<std::shared_ptr<const Table>> tables;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (chosen[i] != 0) tables.push_back(all[i].table);
   }
   return tables;
 }
@@ -115,8 +125,8 @@ Result<std::optional<Row>> TreeReader::find_hot(StreamId id) const {
   }
   const auto tables = tables_of(id);
   if (!tables) return fail(tables.error());
-  for (const auto& table : *tables) {
-    TableCursor cursor(table);
+  const auto done = for_each_concurrently(tables->size(), kTablesAtOnce, [&](size_t i) -> Result<> {
+    TableCursor cursor((*tables)[i]);
     MORULA_TRY(cursor.seek(prefix));
     while (cursor.valid() && cursor.row().key.starts_with(prefix)) {
       if (is_hot(cursor.row().key)) {
@@ -125,7 +135,9 @@ Result<std::optional<Row>> TreeReader::find_hot(StreamId id) const {
       }
       MORULA_TRY(cursor.next());
     }
-  }
+    return {};
+  });
+  MORULA_TRY(done);
   return newest.take();
 }
 
@@ -137,11 +149,13 @@ Result<std::optional<Row>> TreeReader::find(std::string_view key) const {
   }
   const auto tables = tables_of(row_key::stream_id(key));
   if (!tables) return fail(tables.error());
-  for (const auto& table : *tables) {
-    auto row = table->find(key);
+  const auto done = for_each_concurrently(tables->size(), kTablesAtOnce, [&](size_t i) -> Result<> {
+    auto row = (*tables)[i]->find(key);
     if (!row) return fail(std::move(row).error());
     if (*row && (!newest || (*row)->change > newest->change)) newest = **std::move(row);
-  }
+    return {};
+  });
+  MORULA_TRY(done);
   return newest;
 }
 
@@ -160,7 +174,9 @@ Result<std::vector<Row>> TreeReader::scan_data(StreamId id, Generation generatio
     const uint64_t first = tables->size() == 1 ? ahead : 0;
     sources.emplace_back(TableCursor(table, {last, ahead, first}));
   }
-  for (Source& source : sources) MORULA_TRY(source.seek(begin));
+  const auto done = for_each_concurrently(sources.size(), kTablesAtOnce,
+                                          [&](size_t i) { return sources[i].seek(begin); });
+  MORULA_TRY(done);
   std::vector<Row> rows;
   uint64_t bytes = 0;
   while (rows.empty() || bytes < bytes_max) {

@@ -5,6 +5,7 @@
 #include "core/base/check.hpp"
 #include "core/base/mutant.hpp"
 #include "core/rt/clock.hpp"
+#include "core/rt/concurrently.hpp"
 #include "core/rt/trace.hpp"
 #include "core/shard/record.hpp"
 #include "core/store/backoff.hpp"
@@ -35,24 +36,14 @@ Shard::~Shard() = default;
 Result<> Shard::open_tables() {
   const std::vector<ManifestTable>& entries = manifest().tables;
   std::vector<NewTable> opened(entries.size());
-  std::optional<Error> failed;
-  with_scope(env_.domain, [&](Scope& scope) {
-    Semaphore slots(kTablesOpenedAtOnce);
-    for (size_t i = 0; i < entries.size(); ++i) {
-      slots.acquire();
-      scope.spawn("open_table", [&, i] {
+  const auto done =
+      for_each_concurrently(entries.size(), kTablesOpenedAtOnce, [&](size_t i) -> Result<> {
         auto table = open_table(entries[i]);
-        if (table) {
-          opened[i] = {entries[i], std::move(*table)};
-        } else {
-          failed = std::move(table).error();
-        }
-        slots.release();
+        MORULA_TRY(table);
+        opened[i] = {entries[i], std::move(*table)};
+        return {};
       });
-    }
-    scope.join();
-  });
-  if (failed) return fail(std::move(*failed));
+  MORULA_TRY(done);
   published_ = std::move(opened);
   rebuild_readers();
   return {};

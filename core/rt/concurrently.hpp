@@ -1,0 +1,40 @@
+// The same work on many things at once, in a bounded number of fibers.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+#include "core/base/result.hpp"
+#include "core/rt/fiber.hpp"
+
+namespace morula {
+
+/// Calls `body(i)` (a Result<>) for each i below `count`, at most `width` at a time, one of them in
+/// the calling fiber. After an error no further call begins; the first one is returned once all
+/// that had begun have ended. Suspends where `body` does; throws Cancelled.
+template <class Body>
+Result<> for_each_concurrently(size_t count, size_t width, Body&& body) {
+  if (count == 0) return {};
+  if (count == 1) return body(size_t{0});
+  size_t next = 0;
+  std::optional<Error> failed;
+  const auto work = [&] {
+    while (next < count && !failed) {
+      auto done = body(next++);
+      if (!done && !failed) failed = std::move(done).error();
+    }
+  };
+  with_scope(Domain::current(), [&](Scope& scope) {
+    for (size_t fibers = 1; fibers < std::min(count, width); ++fibers) {
+      scope.spawn("concurrently", work);
+    }
+    work();
+    scope.join();
+  });
+  if (failed) return fail(std::move(*failed));
+  return {};
+}
+
+}  // namespace morula
