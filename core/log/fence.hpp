@@ -1,4 +1,8 @@
 // Fencing another incarnation's log (OWNERSHIP R3a), and reading its closed ranges (R3e).
+//
+// A taker sees from a LIST which objects hold data and which are fences, because a fence has a size
+// of its own (core/log/FORMAT.md): most often LIST, PUT, LIST is all. Listing in pages is as good
+// as at one moment: the highest objects of a log are never trimmed, so the last page shows them.
 #pragma once
 
 #include <functional>

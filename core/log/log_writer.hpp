@@ -26,7 +26,8 @@ namespace morula {
 
 struct LogConfig {
   uint64_t window = 8;                               // W, a constant of the cell (cell.json)
-  uint64_t batch_bytes_max = kMiB;                   // a batch is cut here
+  uint64_t batch_bytes_max = kMiB;                   // a batch that has reached it is cut, is
+                                                     // sent at once and draws on no budget
   uint64_t record_bytes_max = 4 * kMiB + 64 * kKiB;  // one append with its rows
   uint64_t queued_bytes_max = 16 * kMiB;             // unsent; beyond it `wait_for_room` suspends
   Duration flush_interval = std::chrono::milliseconds(100);
@@ -35,7 +36,8 @@ struct LogConfig {
   RetryConfig retry;
 };
 
-/// Keeps `trim` from deleting at or above a seq while alive (OWNERSHIP R7). Movable.
+/// Makes `lowest_pin` tell whoever computes a trim's bound to stay at or below a seq (OWNERSHIP
+/// R7). Movable; must not outlive its log.
 class LogPin;
 
 class LogWriter {
@@ -44,7 +46,8 @@ class LogWriter {
   LogWriter(const Env& env, const LogConfig& config, IncarnationId incarnation, Scope& scope);
   ~LogWriter();
 
-  /// Step Append. Adds a record to the open batch and returns that batch's seq. Never suspends.
+  /// Step Append. Adds a record, which is copied, to the open batch and returns that batch's seq. A
+  /// record of `batch_bytes_max` or more gets a batch of its own. Never suspends.
   /// After `fenced()` or `stop` the record goes nowhere and is never acknowledged.
   LogSeq append(StreamId id, std::string_view payload);
 
@@ -71,12 +74,14 @@ class LogWriter {
   /// Opens when the log is fenced.
   Event& fenced_event();
 
-  /// Steps Trim: deletes own objects below `below`, ascending, but never any of the last W landed
-  /// ones. The caller has computed `below` in the order of OWNERSHIP R7.
+  /// Step Trim: deletes own objects below `below`, ascending, but never any of the last W landed
+  /// ones. The caller has computed `below` in the order of OWNERSHIP R7. kFenced; or the store's
+  /// error after a few attempts: the next trim goes on from there. Suspends.
   Result<> trim(LogSeq below);
 
   /// Clean stop (R8): waits until every own batch has landed, then writes the own FENCE as the last
-  /// object. Afterwards appends go nowhere. kFenced if somebody else was first.
+  /// object. From now on appends go nowhere. kFenced if somebody else was first. Suspends until the
+  /// fence has landed; a caller that was cancelled may call again.
   Result<> stop();
 
   /// Latest wall time that the log has recorded; sent batches carry at least it.

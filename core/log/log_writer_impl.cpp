@@ -150,7 +150,7 @@ void LogWriter::Impl::put_batch(LogBatch& batch) {
   if (fenced.is_set()) return;
   // Nothing there although the condition failed: what lay there was not ours, because nobody
   // deletes own objects that are not acknowledged, but a collector after a fence.
-  if (!outcome.landed) return become_fenced(batch.seq);
+  if (!outcome.landed) return become_fenced(batch.seq, outcome.body);
   acknowledge(batch);
   put_has_returned = true;
   work.wake_one();
@@ -165,13 +165,25 @@ void LogWriter::Impl::acknowledge(LogBatch& batch) {
 }
 
 // Step Fenced
-void LogWriter::Impl::become_fenced(LogSeq seq) {
+void LogWriter::Impl::become_fenced(LogSeq seq, const Blob& found) {
   if (fenced.is_set()) return;
   env.trace.step({.step = Step::kFenced, .actor = text, .position = seq.value});
+  report_foreign(keys::log_object(incarnation, seq), found);
   fenced.set();
   line.abandon();
   room.wake_all();
   work.wake_one();
+}
+
+void LogWriter::Impl::report_foreign(const std::string& key, const Blob& found) {
+  if (!found) return env.trace.log(Severity::kInfo, "log_fenced", {{"key", key}, {"by", "?"}});
+  const auto object = decode_log_object(*found);
+  if (object) {
+    env.trace.log(Severity::kInfo, "log_fenced", {{"key", key}, {"by", object->writer.text()}});
+  } else {
+    env.trace.log(Severity::kError, "log_object_damaged",
+                  {{"key", key}, {"message", object.error().message}});
+  }
 }
 
 ConditionalOutcome LogWriter::Impl::put_until_answered(const std::string& key, const Blob& body) {
@@ -243,7 +255,7 @@ Result<> LogWriter::Impl::stop() {
     stop_fence = make_blob(encode_fence(incarnation, end, incarnation, env.random.next()));
   }
   const auto outcome = put_until_answered(keys::log_object(incarnation, end), stop_fence);
-  if (!outcome.landed) become_fenced(end);
+  if (!outcome.landed) become_fenced(end, outcome.body);
   if (fenced.is_set()) return fenced_error(text);
   stopped = true;
   work.wake_one();

@@ -41,7 +41,8 @@ struct LogWriter::Impl {
   void put_log(Scope& puts);
   void put_batch(LogBatch& batch);
   void acknowledge(LogBatch& batch);
-  void become_fenced(LogSeq seq);
+  void become_fenced(LogSeq seq, const Blob& found);
+  void report_foreign(const std::string& key, const Blob& found);
   ConditionalOutcome put_until_answered(const std::string& key, const Blob& body);
   void warn_refused(const std::string& key, const Error& error);
 

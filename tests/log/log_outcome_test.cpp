@@ -151,16 +151,14 @@ TEST(LogOutcome, AFailedConditionSaysNothingBeforeItIsReadBack) {
   }
 }
 
-/// Counts warnings by their event's name.
-class Warnings final : public sim::Observer {
+/// Counts log lines by their event's name.
+class Lines final : public sim::Observer {
  public:
-  explicit Warnings(TestWorld& world) : trace_(world.world().trace()) {
-    trace_.add_observer(*this);
-  }
-  ~Warnings() override { trace_.remove_observer(*this); }
-  void on_log(const sim::Life&, Severity severity, std::string_view event,
+  explicit Lines(TestWorld& world) : trace_(world.world().trace()) { trace_.add_observer(*this); }
+  ~Lines() override { trace_.remove_observer(*this); }
+  void on_log(const sim::Life&, Severity, std::string_view event,
               std::initializer_list<LogField>) override {
-    if (severity == Severity::kWarning) ++counts_[std::string(event)];
+    ++counts_[std::string(event)];
   }
   int operator[](const std::string& event) { return counts_[event]; }
 
@@ -172,7 +170,7 @@ class Warnings final : public sim::Observer {
 TEST(LogOutcome, WithoutSpaceOrPermissionItWaitsAndLosesNothing) {
   for (const ErrorCode code : {ErrorCode::kFull, ErrorCode::kDenied, ErrorCode::kInvalid}) {
     TestWorld world;
-    Warnings warnings(world);
+    Lines lines(world);
     const auto cured = world.world().now() + seconds(60);
     world.store().set_fates([&, code](const StoreRequest&) {
       return world.world().now() < cured ? refused(code) : StoreFate{};
@@ -187,10 +185,22 @@ TEST(LogOutcome, WithoutSpaceOrPermissionItWaitsAndLosesNothing) {
       EXPECT_GE(world.world().now(), cured);
       EXPECT_TRUE(log.wait_acknowledged(last));
     });
-    EXPECT_GE(warnings["log_put_refused"], 5);
-    EXPECT_LE(warnings["log_put_refused"], 7) << "one in ten seconds";
+    EXPECT_GE(lines["log_put_refused"], 5);
+    EXPECT_LE(lines["log_put_refused"], 7) << "one in ten seconds";
     EXPECT_EQ(seqs_of_log(world).size(), 20u);
   }
+}
+
+TEST(LogOutcome, DamageAtAnOwnSeqIsReportedAndNeverAcknowledged) {
+  TestWorld world;
+  Lines lines(world);
+  world.store().plant(log_key(0), "no log object");
+  with_log(world, {}, [&](const Env&, LogWriter& log) {
+    EXPECT_FALSE(log.wait_acknowledged(log.append(kStream, "x")));
+    EXPECT_TRUE(log.fenced());
+  });
+  EXPECT_EQ(lines["log_object_damaged"], 1);
+  EXPECT_EQ(lines["log_fenced"], 0);
 }
 
 TEST(LogOutcome, AThrottlingStoreOnlySlowsItDown) {
