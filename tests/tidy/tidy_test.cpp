@@ -123,7 +123,7 @@ TEST(Tidy, LooksPastCommentsAndLiterals) {
   EXPECT_EQ(findings[0].line, 5u);
 }
 
-/// expected.findings has one line for each violation in the fixture: nothing less, and nothing more.
+/// expected.findings has one line for each violation in the fixture, and nothing else.
 TEST(Tidy, FindsEachViolationOfTheFixture) {
   const SourceTree fixture = read_tree(kRoot + "/tests/tidy/fixture");
   std::multiset<std::string> found;
