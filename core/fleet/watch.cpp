@@ -10,7 +10,7 @@
 namespace morula {
 
 MemberWatch::MemberWatch(const Env& env, const LeaseConfig& config, const RetryConfig& retry,
-                         IncarnationId self, std::string name)
+                         IncarnationId self, const std::string& name)
     : env_(env), config_(config), retry_(retry), self_(std::move(self)), key_(keys::member(name)) {}
 
 Duration MemberWatch::remaining() const {

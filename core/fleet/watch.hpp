@@ -20,7 +20,7 @@ class MemberWatch {
  public:
   /// Watches `members/<name>.json` on behalf of `self`.
   MemberWatch(const Env& env, const LeaseConfig& config, const RetryConfig& retry,
-              IncarnationId self, std::string name);
+              IncarnationId self, const std::string& name);
 
   enum class Seen : uint8_t {
     kAbsent,  // there is no such document

@@ -78,7 +78,8 @@ CreateOutcome Streams::Impl::create(const CreateRequest& request) {
   if (state->newest) last = state->newest->generation;
   env.trace.sometimes("a deleted or expired stream was created again", last.has_value());
   const WallTime now = rows.wall();
-  StreamCreation creation = new_creation(request, is_json_media(*media), rows.next_generation(last), now);
+  StreamCreation creation =
+      new_creation(request, is_json_media(*media), rows.next_generation(last), now);
   std::vector<Row> changed{descriptor_row(request, creation.generation, now)};
   if (first.count > 0) changed.push_back(append_messages(id, creation, first));
   Created created{describe(id, creation)};

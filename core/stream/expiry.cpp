@@ -126,7 +126,7 @@ Result<Expiry> Expiry::parse_at(std::string_view text) {
   const int64_t fraction = in.take('.') ? in.fraction_ms() : 0;
   const int64_t minutes = hour * 60 + minute - zone_minutes(in);
   // A leap second is the last of a day of UTC.
-  const bool leap_second_fits = (minutes + 1) % (24 * 60) == 0;
+  const bool leap_second_fits = (minutes + 1) % (int64_t{24} * 60) == 0;
   if (!in.ok() || (second == 60 && !leap_second_fits)) {
     return fail(ErrorCode::kInvalid,
                 "Stream-Expires-At is a time of RFC 3339, such as 2030-01-31T12:00:00Z");

@@ -75,7 +75,7 @@ Result<bool> Streams::Impl::read_messages(ReadAnswer& given) {
     for (const Row& row : *scanned) bytes += row.value.size();
     body.reserve(bytes);
     for (const Row& row : *scanned) {
-      const auto added = body.add(row);
+      auto added = body.add(row);
       if (!added || !*added) return added;
     }
   }

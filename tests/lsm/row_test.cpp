@@ -66,7 +66,8 @@ TEST(RowKey, OtherBytesAreNoKey) {
   const std::string data = row_key::data(id_of(1, 2), Generation(1), Offset{1, 1});
   EXPECT_EQ(row_key::parse(Tree::kMeta, hot.substr(0, 24)).error().code, ErrorCode::kCorrupt);
   EXPECT_FALSE(row_key::parse(Tree::kMeta, hot + "x"));
-  EXPECT_FALSE(row_key::parse(Tree::kMeta, row_key::generation(id_of(1, 2), Generation(1)) + "\x7f"));
+  EXPECT_FALSE(
+      row_key::parse(Tree::kMeta, row_key::generation(id_of(1, 2), Generation(1)) + "\x7f"));
   EXPECT_FALSE(row_key::parse(Tree::kData, data.substr(1)));
   EXPECT_FALSE(row_key::parse(Tree::kData, data + "x"));
   EXPECT_FALSE(row_key::parse(Tree::kData, ""));
