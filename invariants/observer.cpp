@@ -32,6 +32,7 @@ void Observer::end(OpRef ref, const Response& response) {
 
 void Observer::unexpected(OpRef ref, std::string_view what) {
   const Op& op = history_.op(ref);
+  if (op.response.status == 500 && any_damage_) return;
   violations_.report(
       Invariant::kServed, now_(),
       "stream " + op.request.path + ": " + history_.describe(ref) + ": " + std::string(what));
@@ -132,6 +133,7 @@ void Observer::object_removed(std::string_view key) {
 
 void Observer::bytes_damaged(std::string_view process) {
   damaged_.emplace(process);
+  any_damage_ = true;
 }
 
 // ---- the end ----

@@ -101,6 +101,7 @@ class Observer {
   AppendPath append_path_;
   std::set<uint32_t> dead_clients_;
   std::set<std::string, std::less<>> damaged_;  // processes that were fed damaged bytes
+  bool any_damage_ = false;
   std::optional<Duration> healed_at_;
   Duration bound_{};
 };

@@ -89,6 +89,11 @@ void Reachable::read_manifest(const std::string& key, Duration now) {
     return;
   }
   check_manifest(key, *manifest, now);
+  for (const ManifestLog& log : manifest->logs) {
+    std::vector<ManifestLog>& closed = closed_[log.incarnation];
+    bool is_known = std::find(closed.begin(), closed.end(), log) != closed.end();
+    if (log.to && !is_known) closed.push_back(log);
+  }
   manifests_[key] = *std::move(manifest);
 }
 
@@ -180,14 +185,19 @@ void Reachable::check_all(Duration now) {
 }
 
 bool Reachable::names(StreamId stream, const IncarnationId& incarnation, LogSeq seq) const {
+  auto covers = [&](const ManifestLog& log) {
+    return log.incarnation == incarnation && log.clip.contains(stream) && seq >= log.from &&
+           (!log.to || seq < *log.to);
+  };
+  auto closed = closed_.find(incarnation);
+  if (closed != closed_.end() &&
+      std::any_of(closed->second.begin(), closed->second.end(), covers)) {
+    return true;
+  }
   if (!topology_) return false;
   auto manifest = manifests_.find(topology_->shard_of(stream).manifest);
   if (manifest == manifests_.end()) return false;
-  const std::vector<ManifestLog>& logs = manifest->second.logs;
-  return std::any_of(logs.begin(), logs.end(), [&](const ManifestLog& log) {
-    return log.incarnation == incarnation && log.clip.contains(stream) && seq >= log.from &&
-           (!log.to || seq < *log.to);
-  });
+  return std::any_of(manifest->second.logs.begin(), manifest->second.logs.end(), covers);
 }
 
 std::string Reachable::describe(StreamId stream) const {

@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/base/ids.hpp"
 #include "core/lsm/manifest.hpp"
@@ -39,7 +40,9 @@ class Reachable {
   /// Everything, at once.
   void check_all(Duration now);
 
-  /// Whether a manifest that the topology names also names this place of a log for this stream.
+  /// Whether this place of a log can be reached for this stream: the manifest that the topology
+  /// names for it names it, or once named it in a range that was closed, so that the next owner has
+  /// read it and holds it in its tables by now.
   bool names(StreamId stream, const IncarnationId& incarnation, LogSeq seq) const;
   /// Who owns the stream's shard, and what its manifest names: for messages.
   std::string describe(StreamId stream) const;
@@ -59,7 +62,8 @@ class Reachable {
   const ObjectView& objects_;
   Violations& violations_;
   std::optional<Topology> topology_;
-  std::map<std::string, Manifest, std::less<>> manifests_;  // those that the topology names
+  std::map<std::string, Manifest, std::less<>> manifests_;    // those that the topology names
+  std::map<IncarnationId, std::vector<ManifestLog>> closed_;  // ranges that were ever named so
   std::map<IncarnationId, LogSeq> acknowledged_;
   std::set<std::pair<IncarnationId, LogSeq>> fences_;
   std::map<IncarnationId, LogSeq> trimmed_;  // one past the highest object that was deleted

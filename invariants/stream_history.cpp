@@ -47,6 +47,11 @@ GenerationContent& StreamHistory::content(uint64_t generation) {
 void StreamHistory::learn(OpRef ref) {
   const Op& op = history_.op(ref);
   const Response& response = op.response;
+  if (response.offset_mismatch && op.request.expected &&
+      response.next == op.request.expected->offset) {
+    report(Invariant::kLinearizable, op.ended_at,
+           history_.describe(ref) + " was refused although that is the tail");
+  }
   if (response.outcome != Outcome::kOk) return;
   if (op.request.kind == OpKind::kRead) learn_read(ref);
   std::optional<uint64_t> generation = generation_of(op);
@@ -82,6 +87,11 @@ void StreamHistory::learn_append(OpRef ref, uint64_t generation) {
   uint64_t bytes = op.request.messages * op.request.message_bytes;
   Offset start{end - op.request.messages, response.next->bytes - bytes};
   report(known.place_offset(start, ref), op.ended_at);
+  if (op.request.expected && op.request.expected->offset != start && !response.duplicate) {
+    report(Invariant::kLinearizable, op.ended_at,
+           history_.describe(ref) + " was to happen at its offset only, but was put at " +
+               std::to_string(start.messages));
+  }
   place_messages(known, start.messages, messages, ref);
 }
 

@@ -69,10 +69,11 @@ class StreamHistory {
     Position at;
     OpRef by = kNoOp;
   };
-  /// A generation's end: when it can have come.
+  /// When a generation can have come and gone.
   struct Gap {
     uint64_t generation = 0;
-    uint64_t last_in = 0;  // an operation that began here still was in it or before it
+    uint64_t first_in = UINT64_MAX;  // an operation that ended here had come to it or passed it
+    uint64_t last_in = 0;            // an operation that began here still was in it or before it
     OpRef last_in_by = kNoOp;
     uint64_t first_out = UINT64_MAX;  // an operation that ended here had left it
     OpRef first_out_by = kNoOp;
@@ -97,9 +98,13 @@ class StreamHistory {
   std::vector<Gap> check_order(Duration now);
   void check_unanswered(OpRef ref, const Floor& floor, Duration now);
   void check_deletes(const std::vector<Gap>& gaps, Duration now);
+  /// Whether between two generations, or before or after all, there can have been one that nobody
+  /// saw, which `create` made and `del` ended.
+  bool can_hide(const std::vector<Gap>& gaps, const Op& create, const Op& del) const;
   void check_creators(const std::vector<Gap>& gaps, Duration now);
   void check_records(Duration now);
   void check_producers(const GenerationContent& content, Duration now);
+  void check_holes(Duration now);
 
   std::optional<uint64_t> generation_of(const Op& op) const;
   GenerationContent& content(uint64_t generation);

@@ -19,6 +19,7 @@ void StreamHistory::finish(Duration now) {
   check_creators(gaps, now);
   check_records(now);
   for (const auto& [generation, known] : generations_) check_producers(known, now);
+  check_holes(now);
 }
 
 std::vector<StreamHistory::Gap> StreamHistory::check_order(Duration now) {
@@ -54,6 +55,9 @@ std::vector<StreamHistory::Gap> StreamHistory::check_order(Duration now) {
     if (known->at_end > floor.at) floor = {known->at_end, entry.op};
     for (Gap& gap : gaps) {
       Position gone{gap.generation, Position::kGone};
+      if (known->at_end >= Position{gap.generation, 0} && op.ended < gap.first_in) {
+        gap.first_in = op.ended;
+      }
       if (known->at_begin < gone && op.began > gap.last_in && op.response.outcome == Outcome::kOk) {
         gap.last_in = op.began;
         gap.last_in_by = entry.op;
@@ -132,8 +136,8 @@ void StreamHistory::check_deletes(const std::vector<Gap>& gaps, Duration now) {
   Matching by_delete(acknowledged.size(), gaps.size() + hidden.size(),
                      [&](size_t del, size_t slot) {
                        if (slot < gaps.size()) return can_end(acknowledged[del], gaps[slot]);
-                       const Op& create = history_.op(hidden[slot - gaps.size()]);
-                       return create.began < history_.op(acknowledged[del]).ended;
+                       return can_hide(gaps, history_.op(hidden[slot - gaps.size()]),
+                                       history_.op(acknowledged[del]));
                      });
   for (size_t del : by_delete.unmatched()) {
     std::string what = history_.describe(acknowledged[del]) +
@@ -144,6 +148,15 @@ void StreamHistory::check_deletes(const std::vector<Gap>& gaps, Duration now) {
     }
     report(Invariant::kLinearizable, now, what);
   }
+}
+
+bool StreamHistory::can_hide(const std::vector<Gap>& gaps, const Op& create, const Op& del) const {
+  for (size_t i = 0; i <= gaps.size(); ++i) {
+    uint64_t from = i == 0 ? 0 : gaps[i - 1].last_in;
+    uint64_t to = i == gaps.size() ? UINT64_MAX : gaps[i].first_in;
+    if (create.began < std::min(to, del.ended) && del.began < to && del.ended > from) return true;
+  }
+  return false;
 }
 
 void StreamHistory::check_creators(const std::vector<Gap>& gaps, Duration now) {
@@ -194,6 +207,30 @@ void StreamHistory::check_records(Duration now) {
            "record " + to_string(record) + " is in generations " + std::to_string(seen_in[0]) +
                " and " + std::to_string(seen_in[1]) +
                ", but was sent so: " + history_.describe(attempts.front()));
+  }
+}
+
+/// Places that nobody has seen hold what was sent without an answer; there is no more than that.
+void StreamHistory::check_holes(Duration now) {
+  uint64_t unseen = 0;  // messages that may lie anywhere
+  for (const auto& [record, attempts] : attempts_) {
+    for (OpRef attempt : attempts) {
+      const Op& op = history_.op(attempt);
+      Outcome outcome = op.response.outcome;
+      bool may =
+          outcome == Outcome::kPending || outcome == Outcome::kUnknown || op.response.duplicate;
+      if (may) unseen += op.request.messages;
+    }
+  }
+  for (const auto& [generation, known] : generations_) {
+    auto holes =
+        static_cast<uint64_t>(std::count_if(known.slots().begin(), known.slots().end(),
+                                            [](const Slot& slot) { return !slot.known(); }));
+    if (holes <= unseen) continue;
+    report(Invariant::kNothingTwice, now,
+           "generation " + std::to_string(generation) + " has " + std::to_string(holes) +
+               " messages that nobody has seen below message " + std::to_string(known.known_end()) +
+               ", but only " + std::to_string(unseen) + " were sent without an answer");
   }
 }
 

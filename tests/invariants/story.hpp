@@ -1,0 +1,136 @@
+// Tells a history of one stream, step by step, to the checker of invariants 1 to 3.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "invariants/stream_history.hpp"
+
+namespace morula::invariants {
+
+/// Every message of a story has this length.
+inline constexpr uint64_t kStoryBytes = 100;
+
+inline Offset offset_of(uint64_t messages) {
+  return {messages, messages * kStoryBytes};
+}
+
+class Story {
+ public:
+  OpRef begin(Request request) {
+    request.path = "s";
+    now_ += std::chrono::milliseconds(1);
+    if (request.messages > 0 && request.message_bytes == 0) request.message_bytes = kStoryBytes;
+    OpRef ref = history_.begin(std::move(request), now_);
+    stream_.begin(ref);
+    return ref;
+  }
+  void end(OpRef ref, Response response) {
+    now_ += std::chrono::milliseconds(1);
+    history_.end(ref, response, now_);
+    stream_.end(ref);
+  }
+  const Violations& finish() {
+    stream_.finish(now_);
+    return violations_;
+  }
+  const Violations& so_far() const { return violations_; }
+
+  // ---- requests ----
+
+  static Request request(OpKind kind, uint32_t client, uint32_t number) {
+    Request out;
+    out.client = client;
+    out.number = number;
+    out.kind = kind;
+    return out;
+  }
+  static Request create(uint32_t client, uint32_t number) {
+    return request(OpKind::kCreate, client, number);
+  }
+  static Request append(uint32_t client, uint32_t number, uint32_t messages = 1) {
+    Request out = request(OpKind::kAppend, client, number);
+    out.record = {client, number};
+    out.messages = messages;
+    return out;
+  }
+  static Request read(uint32_t client, uint32_t number) {
+    return request(OpKind::kRead, client, number);
+  }
+  static Request head(uint32_t client, uint32_t number) {
+    return request(OpKind::kHead, client, number);
+  }
+  static Request remove(uint32_t client, uint32_t number) {
+    return request(OpKind::kDelete, client, number);
+  }
+
+  // ---- responses ----
+
+  /// Done, or the tail that was shown.
+  static Response ok(uint64_t generation, uint64_t next) {
+    Response out = response(Outcome::kOk, 200);
+    out.generation = generation;
+    out.next = offset_of(next);
+    return out;
+  }
+  static Response response(Outcome outcome, int status) {
+    Response out;
+    out.outcome = outcome;
+    out.status = status;
+    return out;
+  }
+  static Response unknown() { return response(Outcome::kUnknown, 0); }
+  static Response absent() { return response(Outcome::kAbsent, 404); }
+  static Response refused(int status) { return response(Outcome::kRefused, status); }
+
+  /// A read's answer: these records, one message each, which reach the tail.
+  Response shows(uint64_t generation, uint64_t next, const std::vector<RecordId>& records) {
+    std::vector<Message> messages;
+    for (RecordId record : records) messages.push_back({record, 0, 1, kStoryBytes});
+    return shows(generation, next, messages);
+  }
+  Response shows(uint64_t generation, uint64_t next, const std::vector<Message>& messages) {
+    body_.clear();
+    for (const Message& message : messages) body_ += message_text(message, Framing::kBytes);
+    Response out = ok(generation, next);
+    out.up_to_date = true;
+    out.body = body_;
+    return out;
+  }
+
+  // ---- whole operations ----
+
+  void created(uint32_t client, uint32_t number, uint64_t generation) {
+    end(begin(create(client, number)), ok(generation, 0));
+  }
+  void appended(uint32_t client, uint32_t number, uint64_t generation, uint64_t next) {
+    end(begin(append(client, number)), ok(generation, next));
+  }
+  void read_shows(uint32_t client, uint32_t number, uint64_t generation,
+                  const std::vector<RecordId>& records) {
+    end(begin(read(client, number)), shows(generation, records.size(), records));
+  }
+
+ private:
+  History history_;
+  Violations violations_;
+  StreamHistory stream_{history_, "s", violations_};
+  Duration now_{};
+  std::string body_;
+};
+
+/// The first violation must be of `invariant` and say all of `words`.
+inline std::string mismatch(const Violations& violations, Invariant invariant,
+                            const std::vector<std::string>& words) {
+  if (violations.empty()) return "nothing was found wrong";
+  const Violation& first = violations.kept().front();
+  if (first.invariant != invariant) return "another invariant broke: " + to_string(first);
+  for (const std::string& word : words) {
+    if (first.message.find(word) == std::string::npos) {
+      return "\"" + word + "\" is not in: " + to_string(first);
+    }
+  }
+  return "";
+}
+
+}  // namespace morula::invariants
