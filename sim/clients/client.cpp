@@ -6,6 +6,7 @@
 
 #include "core/base/check.hpp"
 #include "core/rt/clock.hpp"
+#include "core/rt/fiber.hpp"
 #include "core/rt/network.hpp"
 
 namespace morula::sim {
@@ -215,7 +216,12 @@ void Client::read_to_end(const Env& env, Stream& stream) {
 }
 
 void Client::read_all(const Env& env) {
-  for (Stream& stream : streams_) read_to_end(env, stream);
+  with_scope(env.domain, [&](Scope& scope) {
+    for (Stream& stream : streams_) {
+      scope.spawn("reader", [this, &env, &stream] { read_to_end(env, stream); });
+    }
+    scope.join();
+  });
   done_ = true;
 }
 
@@ -245,6 +251,7 @@ Answer Client::ask(const Env& env, Stream& stream, Request& request, StreamType 
   auto result = env.network.call(server_, http, env.clock.now() + habits_.timeout);
   Answer answer = understand(request, result);
   observer_.end(op, answer.response);
+  if (tell_) tell_(request.path + " " + observer_.history().describe(op));
   if (!answer.unexpected.empty()) observer_.unexpected(op, answer.unexpected);
   ++operations_;
   answer.response.body = {};  // `result` ends here

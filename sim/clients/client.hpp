@@ -10,6 +10,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/rt/env.hpp"
@@ -44,6 +45,9 @@ class Client {
   /// `number` is unique in the world. Everything referred to outlives the client.
   Client(uint32_t number, std::vector<std::string> addresses, std::vector<std::string> paths,
          const ClientHabits& habits, invariants::Observer& observer);
+
+  /// Each operation that has ended is told in words, for a trace that people read.
+  void tell_to(std::function<void(const std::string& line)> sink) { tell_ = std::move(sink); }
 
   /// Works while `active()`, then settles what is open and returns. Throws Cancelled.
   void run(const Env& env, const std::function<bool()>& active);
@@ -96,6 +100,7 @@ class Client {
   std::vector<Stream> streams_;
   ClientHabits habits_;
   invariants::Observer& observer_;
+  std::function<void(const std::string&)> tell_;
   std::string server_;
   uint32_t next_operation_ = 0;
   uint64_t operations_ = 0;

@@ -4,6 +4,19 @@
 
 namespace morula::sim {
 
+namespace {
+
+// After the last fault: the longest lease, its margin, and a takeover at a slow store, twice.
+constexpr Duration kServedWithin = std::chrono::seconds(120);
+
+void tell_trace(Simulation& simulation, Client& client, const std::string& name) {
+  SimTrace& trace = simulation.world().trace();
+  if (!trace.wants_lines()) return;
+  client.tell_to([&trace, name](const std::string& line) { trace.line(name, line); });
+}
+
+}  // namespace
+
 void ClientWorkload::setup(Simulation& simulation) {
   checks_.emplace(simulation.world());
   const Plan& plan = simulation.plan();
@@ -28,6 +41,7 @@ void ClientWorkload::add_client(Simulation& simulation, const std::vector<std::s
   Client& client =
       clients_.emplace_back(number + 1, simulation.addresses(), std::move(paths),
                             ClientHabits::draw(random, plan.client_pause), checks_->observer());
+  tell_trace(simulation, client, plan.client_name(number));
   ProcessOptions options;
   options.name = plan.client_name(number);
   options.machine = 1000 + number;
@@ -36,8 +50,8 @@ void ClientWorkload::add_client(Simulation& simulation, const std::vector<std::s
   });
 }
 
-void ClientWorkload::heal(Simulation& simulation) {
-  checks_->observer().healed(simulation.plan().settle_max);
+void ClientWorkload::heal(Simulation& /*simulation*/) {
+  checks_->observer().healed(kServedWithin);
 }
 
 std::string ClientWorkload::awaited(Simulation& simulation) {
@@ -49,6 +63,7 @@ std::string ClientWorkload::awaited(Simulation& simulation) {
     ClientHabits habits;
     reader_.emplace(static_cast<uint32_t>(clients_.size()) + 1, simulation.addresses(),
                     checks_->observer().paths(), habits, checks_->observer());
+    tell_trace(simulation, *reader_, "reader");
     ProcessOptions options;
     options.name = "reader";
     options.machine = 999;

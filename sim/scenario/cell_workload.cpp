@@ -30,6 +30,8 @@ void CellWorkload::setup(Simulation& simulation) {
 std::string CellWorkload::awaited(Simulation& simulation) {
   for (InstanceHost& host : simulation.hosts()) {
     if (host.ready()) continue;
+    // A stop that was under way when healing began has ended by now.
+    if (!host.process().alive()) host.revive();
     std::string awaited = "instance " + host.process().name() + " is not ready";
     if (!host.last_error().empty()) awaited += "; its last error: " + host.last_error();
     return awaited;

@@ -24,7 +24,7 @@ struct Plan {
   /// Clients delete streams often, not just now and then.
   bool clients_delete = false;
   Duration active = std::chrono::seconds(60);
-  Duration settle_max = std::chrono::seconds(120);
+  Duration settle_max = std::chrono::seconds(600);
   /// Mean pause of a client between two operations.
   Duration client_pause = std::chrono::milliseconds(250);
   uint32_t streams = 6;     // that clients share
