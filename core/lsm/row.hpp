@@ -1,3 +1,8 @@
+// core/lsm keeps the rows of a shard: in memory (memtable.hpp), in files (table_builder.hpp,
+// table.hpp, block_cache.hpp), and both as one (tree_reader.hpp); which files and logs a shard is
+// made of (manifest.hpp). It does not know what rows mean (core/stream), when to flush or who owns
+// a shard (core/shard). Formats: core/lsm/FORMAT.md.
+//
 // Rows: what shards are made of. Key and value are bytes; the key's order is the tree's order.
 //
 //   meta  StreamId | ~generation | kind | suffix      hot, descriptor and producer rows
