@@ -92,7 +92,7 @@ int run_one(RunOptions& options) {
       if (last.size() > kLastLines) last.pop_front();
     };
   }
-  const JobResult result = run_job(options.job, lines);
+  const JobResult result = run_job(options.job, lines, !options.trace_file.empty());
   std::cout.flush();
   if (result.failed()) {
     for (const std::string& line : last) std::printf("%s\n", line.c_str());

@@ -108,6 +108,8 @@ Plan draw_plan(Random& random) {
   plan.manners.abilities.ranges = !random.chance(1, 8);
   plan.manners.abilities.batch_remove = !random.chance(1, 8);
   plan.store_speed = random.below(3);
+  // A far store and no cache: reads across many tables take longer than clients wait.
+  if (plan.store_speed > 0) plan.instance.block_cache_bytes = kMiB;
   draw_faults(random, plan.faults);
   return plan;
 }

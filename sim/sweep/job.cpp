@@ -107,9 +107,10 @@ JobResult result_of(const Job& job, const SeedReport& report) {
   return result;
 }
 
-SeedReport simulate(const Scenario& scenario, uint64_t seed, const SimTrace::LineSink& lines) {
+SeedReport simulate(const Scenario& scenario, uint64_t seed, const SimTrace::LineSink& lines,
+                    bool detail) {
   Simulation simulation(scenario, seed);
-  if (lines) simulation.world().trace().set_line_sink(lines);
+  if (lines) simulation.world().trace().set_line_sink(lines, detail);
   return simulation.run();
 }
 
@@ -235,7 +236,11 @@ Result<JobResult> JobResult::decode(std::string_view line) {
   return result;
 }
 
-JobResult run_job(const Job& job, const SimTrace::LineSink& lines) {
+JobResult run_job(const Job& job) {
+  return run_job(job, {}, false);
+}
+
+JobResult run_job(const Job& job, const SimTrace::LineSink& lines, bool detail) {
   const Scenario* scenario = find_scenario(job.scenario);
   if (scenario == nullptr) {
     JobResult result;
@@ -245,10 +250,10 @@ JobResult run_job(const Job& job, const SimTrace::LineSink& lines) {
   }
   active_mutant = job.mutant;
   const uint64_t begin = cpu_time_us();
-  JobResult result = result_of(job, simulate(*scenario, job.seed, lines));
+  JobResult result = result_of(job, simulate(*scenario, job.seed, lines, detail));
   result.cpu_us = cpu_time_us() - begin;
   if (job.twice) {
-    const JobResult again = result_of(job, simulate(*scenario, job.seed, {}));
+    const JobResult again = result_of(job, simulate(*scenario, job.seed, {}, false));
     if (again.hash != result.hash || again.verdict != result.verdict || again.rule != result.rule ||
         again.detail != result.detail) {
       fail_result(result, "determinism",

@@ -65,7 +65,9 @@ std::vector<Mutant> all_mutants();
 /// The rule that it breaks.
 std::string_view mutant_rule(Mutant mutant);
 
-/// Runs the job in this process. `lines` gets the world's trace as text; may be empty.
-JobResult run_job(const Job& job, const SimTrace::LineSink& lines = {});
+/// Runs the job in this process. `lines` gets the world's trace as text, with every request if
+/// `detail`; may be empty.
+JobResult run_job(const Job& job, const SimTrace::LineSink& lines, bool detail);
+JobResult run_job(const Job& job);
 
 }  // namespace morula::sim

@@ -164,7 +164,8 @@ class Table {
 }  // namespace
 
 int run_mutants(const MutantOptions& options) {
-  WorkerPool pool({options.jobs, options.seed_timeout});
+  WorkerPool pool(
+      {options.jobs, options.seed_timeout, [](const Job& job) { return run_job(job); }});
   Progress progress(options.mutants.size(), std::chrono::seconds(0));
   Table::print_head();
   uint64_t seeds = 0;

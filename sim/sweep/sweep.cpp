@@ -114,7 +114,8 @@ int Sweep::run() {
       return 2;
     }
   }
-  WorkerPool pool({options_.jobs, options_.seed_timeout});
+  WorkerPool pool(
+      {options_.jobs, options_.seed_timeout, [](const Job& job) { return run_job(job); }});
   pool.run([this] { return next(); }, [this](const JobResult& result) { take(result); },
            [this] {
              progress_.update(summary_.seeds(), std::to_string(summary_.failures()) + " failed");

@@ -39,7 +39,7 @@ bool write_all(int fd, std::string_view bytes) {
 }
 
 /// The worker's life: a job a line in, a result a line out.
-[[noreturn]] void work(int jobs, int results) {
+[[noreturn]] void work(int jobs, int results, const WorkerPool::Run& run) {
   FILE* in = fdopen(jobs, "r");
   char* line = nullptr;
   size_t capacity = 0;
@@ -47,7 +47,7 @@ bool write_all(int fd, std::string_view bytes) {
   while ((length = getline(&line, &capacity, in)) > 0) {
     auto job = Job::decode(std::string_view(line, static_cast<size_t>(length)));
     MORULA_CHECK(job.has_value());
-    if (!write_all(results, run_job(*job).encode() + "\n")) break;
+    if (!write_all(results, run(*job).encode() + "\n")) break;
   }
   _exit(0);
 }
@@ -112,7 +112,7 @@ void WorkerPool::begin(Worker& worker) {
     close(jobs[1]);
     close(results[0]);
     close(words[0]);
-    work(jobs[0], results[1]);
+    work(jobs[0], results[1], options_.run);
   }
   close(jobs[0]);
   close(results[1]);

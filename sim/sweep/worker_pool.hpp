@@ -17,9 +17,12 @@ namespace morula::sim {
 
 class WorkerPool {
  public:
+  /// What a worker does with a job.
+  using Run = std::function<JobResult(const Job&)>;
   struct Options {
     size_t workers = 1;
     std::chrono::seconds seed_timeout{120};  // of wall time; past it the seed has failed
+    Run run;
   };
   /// The next job; nullopt when there is none at present (asked again after each result).
   using Source = std::function<std::optional<Job>()>;

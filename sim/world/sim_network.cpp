@@ -45,6 +45,17 @@ class SimNetwork::Incoming {
   CallRef call_;
 };
 
+namespace {
+
+std::string describe(const Result<HttpResponse>& response) {
+  if (!response) return std::string(to_string(response.error().code));
+  std::string text = std::to_string(response->status);
+  if (response->status >= 400) text.append(" ").append(response->body);
+  return text;
+}
+
+}  // namespace
+
 CallFate SimNetwork::fate(ProcessId from, ProcessId to, Way way) {
   return fates_ ? fates_(from, to, way) : CallFate{};
 }
@@ -59,6 +70,11 @@ void SimNetwork::send(const CallRef& call, const Life& from) {
                     static_cast<uint64_t>(call->caller) << 32 | call->callee);
   trace_.hash().add(static_cast<uint64_t>(events_.now().time_since_epoch().count()));
   trace_.hash().add(call->request.target);
+  if (trace_.wants_detail()) {
+    trace_.line(trace_.name_of(call->caller), "call " + std::to_string(call->number) + " " +
+                                                  call->request.method + " " + call->address +
+                                                  call->request.target);
+  }
   CallFate there = fate(call->caller, call->callee, Way::kRequest);
   if (there.lost) return;
   events_.after(there.delay, EventQueue::kAlwaysOpen, [this, call] { arrive(call); });
@@ -95,6 +111,10 @@ void SimNetwork::answer(const CallRef& call, Result<HttpResponse> response) {
   call->response = std::move(response);
   events_.after(back.delay, call->caller_ears, [this, call] {
     trace_.hash().add(static_cast<uint64_t>(TraceKind::kCallAnswered) << 56 | call->number);
+    if (trace_.wants_detail()) {
+      trace_.line(trace_.name_of(call->caller),
+                  "answer " + std::to_string(call->number) + " " + describe(*call->response));
+    }
     if (*call->response) trace_.hash().add(static_cast<uint64_t>((*call->response)->status));
     call->waiter.wake_all();
   });

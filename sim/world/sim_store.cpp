@@ -158,10 +158,26 @@ void SimStore::land(Request& request, bool is_copy) {
       answer.error = Error{*request.fate.spoiled, message_of(*request.fate.spoiled)};
     }
   }
+  if (trace_.wants_detail()) tell(request, answer, is_copy);
   trace_.hash().add(static_cast<uint64_t>(TraceKind::kStoreLanded) << 56 | request.number << 8 |
                     (answer.error ? static_cast<uint64_t>(answer.error->code) + 1 : 0));
   trace_.hash().add(static_cast<uint64_t>(events_.now().time_since_epoch().count()));
   if (!is_copy) request.answer = std::move(answer);
+}
+
+void SimStore::tell(const Request& request, const Answer& answer, bool is_copy) const {
+  static constexpr const char* kCalls[] = {"get", "head", "put", "remove", "remove_many", "list"};
+  const StoreRequest view = seen(request);
+  std::string what = "store " + std::to_string(request.number) + " ";
+  what.append(kCalls[static_cast<size_t>(request.call)]).append(" ").append(view.key);
+  if (is_copy) what += " (a copy)";
+  if (answer.error) what.append(": ").append(to_string(answer.error->code));
+  if (request.call == StoreCall::kGet && answer.object.body) {
+    what.append(", ").append(std::to_string(answer.object.body->size())).append(" bytes");
+  }
+  if (!is_copy && !request.fate.answered) what += ", nobody will hear";
+  if (request.fate.flips_bit) what += ", a bit flipped";
+  trace_.line(trace_.name_of(request.process), what);
 }
 
 void SimStore::carry_out(Request& request, Answer& answer) {

@@ -89,6 +89,8 @@ class SimStore {
 
   void send(const RequestRef& request, const Life& from);
   void land(Request& request, bool is_copy);
+  /// Writes a line of the trace.
+  void tell(const Request& request, const Answer& answer, bool is_copy) const;
   void carry_out(Request& request, Answer& answer);
   void get(Request& request, Answer& answer);
   void put(Request& request, Answer& answer);

@@ -7,7 +7,7 @@ namespace morula::sim {
 
 namespace {
 
-std::string_view name_of(Severity severity) {
+std::string_view severity_name(Severity severity) {
   switch (severity) {
     case Severity::kDebug:
       return "debug";
@@ -75,7 +75,7 @@ void SimTrace::log(const Life& by, Severity severity, std::string_view event,
   hash_.add(event);
   for (const LogField& field : fields) hash_.add(field.value);
   if (sink_) {
-    std::string what(name_of(severity));
+    std::string what(severity_name(severity));
     what.append(" ").append(event);
     for (const LogField& field : fields) {
       what.append(" ").append(field.name).append("=").append(field.value);

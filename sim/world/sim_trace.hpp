@@ -31,12 +31,18 @@ class SimTrace {
   void forget_observers() { observers_.clear(); }
   const std::vector<Observer*>& observers() const { return observers_; }
 
-  void set_line_sink(LineSink sink) { sink_ = std::move(sink); }
+  /// `detail`: every request to the store and every call too.
+  void set_line_sink(LineSink sink, bool detail = false) {
+    sink_ = std::move(sink);
+    detail_ = detail;
+  }
   bool wants_lines() const { return static_cast<bool>(sink_); }
+  bool wants_detail() const { return wants_lines() && detail_; }
   /// A line of the world itself or of a process.
   void line(std::string_view who, std::string_view what);
 
   void name_process(ProcessId process, std::string name);
+  std::string_view name_of(ProcessId process) const { return names_[process]; }
   std::string_view process_name(ProcessId process) const { return names_[process]; }
 
   /// What a process's Trace hands on.
@@ -55,6 +61,7 @@ class SimTrace {
   TraceHash hash_;
   std::vector<Observer*> observers_;
   LineSink sink_;
+  bool detail_ = false;
   std::vector<std::string> names_;
   std::vector<uint64_t> steps_;
   struct Place {
