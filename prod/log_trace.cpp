@@ -19,10 +19,6 @@ constexpr size_t kQueuedLinesMax = 8192;
 
 constexpr std::string_view kSeverities[] = {"debug", "info", "warning", "error"};
 
-std::string_view to_string(Severity severity) {
-  return kSeverities[static_cast<size_t>(severity)];
-}
-
 bool is_plain(std::string_view value) {
   return !value.empty() && std::all_of(value.begin(), value.end(), [](char c) {
     return c > ' ' && c != '"' && c != '=' && c != '\\' && c != 127;
@@ -41,6 +37,14 @@ WallTime wall_now() {
 }
 
 }  // namespace
+
+std::string_view name_of(Severity severity) {
+  return kSeverities[static_cast<size_t>(severity)];
+}
+
+std::string_view name_of(LogFormat format) {
+  return format == LogFormat::kJson ? "json" : "logfmt";
+}
 
 std::optional<Severity> parse_severity(std::string_view name) {
   for (size_t i = 0; i < std::size(kSeverities); ++i) {
@@ -61,14 +65,14 @@ std::string format_log_line(LogFormat format, WallTime wall, Severity severity,
   auto out = std::back_inserter(line);
   if (format == LogFormat::kJson) {
     fmt::format_to(out, R"({{"time":"{}","level":"{}","event":{})", time_text(wall),
-                   to_string(severity), json_quote(event));
+                   name_of(severity), json_quote(event));
     for (const LogField& field : fields) {
       fmt::format_to(out, ",{}:{}", json_quote(field.name), json_quote(field.value));
     }
     line.push_back('}');
     return line;
   }
-  fmt::format_to(out, "time={} level={} event={}", time_text(wall), to_string(severity), event);
+  fmt::format_to(out, "time={} level={} event={}", time_text(wall), name_of(severity), event);
   for (const LogField& field : fields) {
     fmt::format_to(out, " {}={}", field.name,
                    is_plain(field.value) ? field.value : json_quote(field.value));

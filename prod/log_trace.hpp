@@ -14,9 +14,12 @@ namespace morula {
 
 enum class LogFormat : uint8_t { kLogfmt, kJson };
 
-std::optional<Severity> parse_severity(
-    std::string_view name);  // "debug", "info", "warning", "error"
-std::optional<LogFormat> parse_log_format(std::string_view name);  // "logfmt", "json"
+/// "debug", "info", "warning", "error"
+std::string_view name_of(Severity severity);
+std::optional<Severity> parse_severity(std::string_view name);
+/// "logfmt", "json"
+std::string_view name_of(LogFormat format);
+std::optional<LogFormat> parse_log_format(std::string_view name);
 
 /// One line per event: time, level, event, fields. Steps are lines of level debug. Lines are
 /// written by a thread of their own, so that a full pipe never stops the loop: then the oldest are

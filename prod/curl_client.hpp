@@ -1,0 +1,42 @@
+// HTTP calls to others: libcurl's multi interface on the loop.
+//
+// Deadlines and the queue are ours (curl's would count waiting as transfer, and its timers may be
+// late); connections are reused; no request is sent twice behind the caller's back: where curl
+// would repeat one on a fresh connection after a reused one broke, it fails instead, since the
+// first may have been carried out.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "core/base/result.hpp"
+#include "core/rt/network.hpp"
+#include "prod/loop.hpp"
+
+namespace morula {
+
+struct CurlClientConfig {
+  size_t transfers_max = 256;  // at once; others queue
+  uint64_t response_bytes_max = 64 * kMiB;
+  Duration connect_timeout = std::chrono::seconds(3);
+  // Shorter than our servers keep an idle connection, so that we never meet one that is closing.
+  Duration connection_idle_max = std::chrono::seconds(30);
+};
+
+class CurlClient {
+ public:
+  CurlClient(Loop& loop, const CurlClientConfig& config);
+  /// No call may be under way.
+  ~CurlClient();
+
+  /// Sends `request` to `base` ("http://host:port") and suspends until the answer is there. Errors
+  /// as Network::call. A body that is longer than the bound: kInvalid.
+  Result<HttpResponse> call(const std::string& base, const HttpRequest& request, Time deadline);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace morula

@@ -1,0 +1,360 @@
+#include "prod/http_connection.hpp"
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <array>
+#include <cerrno>
+
+#include "core/base/check.hpp"
+
+namespace morula {
+namespace {
+
+constexpr size_t kReadBytes = 64 * 1024;
+// So much is read of one connection before others have their turn.
+constexpr int kReadsPerTurn = 4;
+constexpr size_t kPiecesPerWrite = 16;
+// A body up to this goes out in one piece with its head.
+constexpr size_t kCopiedBodyBytes = 4096;
+constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+
+}  // namespace
+
+HttpConnection::HttpConnection(HttpServer& server, UniqueFd fd)
+    : server_(server),
+      fd_(std::move(fd)),
+      watch_(std::make_unique<FdWatch>(server.loop_, fd_.get(), static_cast<FdEvents&>(*this))) {}
+
+HttpConnection::~HttpConnection() {
+  if (!closed_) {
+    for (const auto& exchange : line_) exchange->connection = nullptr;
+  }
+}
+
+void HttpConnection::start() {
+  set_read_deadline(server_.config_.head_timeout);
+  watch_->await_readable();
+}
+
+void HttpConnection::set_read_deadline(Duration after) {
+  read_deadline_ = server_.loop_.now() + after;
+}
+
+// ---- reading
+
+void HttpConnection::on_readable() {
+  if (lingering_) return throw_away_input();
+  read_some();
+}
+
+bool HttpConnection::line_is_full() const {
+  return line_.size() >= server_.config_.pipelined_max;
+}
+
+void HttpConnection::read_some() {
+  for (int i = 0; i < kReadsPerTurn && reads_requests() && !line_is_full(); ++i) {
+    char* buffer = server_.read_buffer_.get();
+    const ssize_t n = ::recv(fd_.get(), buffer, kReadBytes, 0);
+    if (n > 0) {
+      take(std::string_view(buffer, static_cast<size_t>(n)));
+      if (static_cast<size_t>(n) < kReadBytes) break;
+    } else if (n == 0) {
+      end_of_input();
+    } else if (errno == EINTR) {
+      continue;
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      break;
+    } else {
+      return close();
+    }
+  }
+  if (reads_requests() && !line_is_full()) watch_->await_readable();
+}
+
+void HttpConnection::take(std::string_view bytes) {
+  if (unparsed_.empty()) {
+    const size_t parsed = parse(bytes);
+    if (!closed_) unparsed_.assign(bytes.substr(parsed));
+  } else {
+    unparsed_.append(bytes);
+    const size_t parsed = parse(unparsed_);
+    if (!closed_) unparsed_.erase(0, parsed);
+  }
+  // An idle connection holds no buffer.
+  if (unparsed_.empty() || !reads_requests()) std::string().swap(unparsed_);
+}
+
+size_t HttpConnection::parse(std::string_view bytes) {
+  size_t parsed = 0;
+  while (parsed < bytes.size() && reads_requests() && !line_is_full()) {
+    if (!parser_) {
+      parser_ = std::make_unique<HttpParser>(server_.config_.limits);
+      set_read_deadline(server_.config_.head_timeout);
+    }
+    const size_t taken = parser_->feed(bytes.substr(parsed));
+    parsed += taken;
+    if (parser_->problem()) {
+      const HttpProblem problem = *parser_->problem();
+      refuse(problem.status, problem.code, problem.message);
+      return parsed;
+    }
+    if (parser_->head_done() && !head_seen_) head_arrived();
+    if (head_seen_) body_grew();
+    if (!parser_) return parsed;
+    if (parser_->done()) {
+      dispatch();
+    } else if (taken == 0) {
+      break;  // it needs more than there is
+    }
+  }
+  return parsed;
+}
+
+void HttpConnection::head_arrived() {
+  head_seen_ = true;
+  body_begun_ = server_.loop_.now();
+  if (parser_->done() || !parser_->expects_continue() || parser_->body_bytes() > 0) return;
+  const auto interim = std::make_shared<HttpExchange>();
+  interim->connection = this;
+  interim->interim = true;
+  interim->answered = true;
+  line_.push_back(interim);
+  answered();
+}
+
+void HttpConnection::body_grew() {
+  const uint64_t size = parser_->body_bytes();
+  server_.body_bytes_ += size - body_bytes_;
+  body_bytes_ = size;
+  const auto earned = std::chrono::seconds(size / server_.config_.body_bytes_per_second_min);
+  read_deadline_ = body_begun_ + server_.config_.body_timeout + earned;
+  if (server_.body_bytes_ > server_.config_.body_bytes_max) {
+    refuse(503, "append_memory_busy", "too many bytes of requests are under way; try again later");
+  }
+}
+
+void HttpConnection::dispatch() {
+  const auto exchange = std::make_shared<HttpExchange>();
+  exchange->connection = this;
+  exchange->to_head = parser_->method() == "HEAD";
+  exchange->keeps_alive = parser_->keeps_alive();
+  exchange->body_bytes = body_bytes_;
+  HttpRequest request = parser_->take();
+  parser_.reset();
+  body_bytes_ = 0;
+  head_seen_ = false;
+  set_read_deadline(server_.config_.idle_timeout);
+  if (!exchange->keeps_alive) closing_ = true;
+  line_.push_back(exchange);
+  run_handler(exchange, std::move(request));
+}
+
+void HttpConnection::run_handler(const std::shared_ptr<HttpExchange>& exchange,
+                                 HttpRequest request) {
+  const auto serving = server_.serving_;
+  if (!serving || server_.running_ >= server_.config_.requests_max) {
+    exchange->response =
+        serving ? server_error(503, "busy", "too many requests are under way; try again later")
+                : server_error(503, "not_serving", "the instance is starting or stopping");
+    exchange->answered = true;
+    return answered();
+  }
+  ++server_.running_;
+  // The serving's scope outlives its children, and the server the scope.
+  serving->scope.spawn("request",
+                       [serving, exchange, request = std::move(request), server = &server_] {
+                         struct AtEnd {
+                           HttpServer& server;
+                           HttpExchange& exchange;
+                           ~AtEnd() {
+                             --server.running_;
+                             if (exchange.connection == nullptr) return;
+                             if (exchange.answered) {
+                               exchange.connection->answered();
+                             } else {
+                               exchange.connection->abandoned();
+                             }
+                           }
+                         } const at_end{*server, *exchange};
+                         exchange->response = serving->handler(request);
+                         exchange->answered = true;
+                       });
+}
+
+void HttpConnection::end_of_input() {
+  eof_ = true;
+  if (parser_) {
+    return refuse(400, "truncated", "the connection was closed in the middle of the request");
+  }
+  closing_ = true;
+  if (line_.empty() && outgoing_.empty()) close();
+}
+
+void HttpConnection::resume_reading() {
+  if (!reads_requests() || line_is_full()) return;
+  if (parser_ && !unparsed_.empty()) {  // it was us who were late
+    body_begun_ = server_.loop_.now();
+    set_read_deadline(head_seen_ ? server_.config_.body_timeout : server_.config_.head_timeout);
+  }
+  if (!unparsed_.empty()) {
+    const size_t parsed = parse(unparsed_);
+    if (closed_) return;
+    unparsed_.erase(0, parsed);
+  }
+  if (reads_requests() && !line_is_full()) watch_->await_readable();
+}
+
+// ---- writing
+
+void HttpConnection::refuse(int status, std::string_view code, std::string_view message) {
+  if (closed_ || closing_) return;
+  const auto exchange = std::make_shared<HttpExchange>();
+  exchange->connection = this;
+  exchange->to_head = parser_ && parser_->method() == "HEAD";
+  exchange->keeps_alive = false;
+  exchange->body_bytes = body_bytes_;
+  exchange->response = server_error(status, code, message);
+  exchange->answered = true;
+  parser_.reset();
+  body_bytes_ = 0;
+  std::string().swap(unparsed_);
+  closing_ = true;
+  read_deadline_ = kNever;
+  line_.push_back(exchange);
+  answered();
+}
+
+void HttpConnection::answered() {
+  if (flush_deferred_ || closed_) return;
+  flush_deferred_ = true;
+  // Not from within the fiber that has answered; and answers of one turn go out together.
+  server_.defer([this] {
+    flush_deferred_ = false;
+    if (!closed_) flush();
+  });
+}
+
+void HttpConnection::flush() {
+  while (!line_.empty() && line_.front()->answered && !close_when_written_) {
+    const std::shared_ptr<HttpExchange> exchange = line_.front();
+    line_.pop_front();
+    queue_response(*exchange);
+    leave_line(*exchange);
+  }
+  write_some();
+  if (!closed_) resume_reading();
+}
+
+void HttpConnection::queue_response(HttpExchange& exchange) {
+  if (exchange.interim) {
+    outgoing_.emplace_back(kContinue);
+    return;
+  }
+  const ResponseFraming framing{exchange.to_head, exchange.keeps_alive, server_.date()};
+  std::string head = response_head(exchange.response, framing);
+  if (has_body(exchange.response, framing)) {
+    if (exchange.response.body.size() <= kCopiedBodyBytes) {
+      head += exchange.response.body;
+      outgoing_.push_back(std::move(head));
+    } else {
+      outgoing_.push_back(std::move(head));
+      outgoing_.push_back(std::move(exchange.response.body));
+    }
+  } else {
+    outgoing_.push_back(std::move(head));
+  }
+  if (!exchange.keeps_alive) close_when_written_ = true;
+}
+
+void HttpConnection::leave_line(HttpExchange& exchange) {
+  exchange.connection = nullptr;
+  server_.body_bytes_ -= exchange.body_bytes;
+  exchange.body_bytes = 0;
+}
+
+void HttpConnection::on_writable() {
+  if (!outgoing_.empty()) write_some();
+}
+
+void HttpConnection::write_some() {
+  while (!outgoing_.empty()) {
+    std::array<iovec, kPiecesPerWrite> pieces;
+    size_t count = 0;
+    for (std::string& piece : outgoing_) {
+      if (count == pieces.size()) break;
+      const size_t skip = count == 0 ? written_ : 0;
+      pieces[count++] = {piece.data() + skip, piece.size() - skip};
+    }
+    msghdr message{};
+    message.msg_iov = pieces.data();
+    message.msg_iovlen = count;
+    const ssize_t n = ::sendmsg(fd_.get(), &message, MSG_NOSIGNAL);
+    if (n < 0) {
+      if (errno == EINTR) continue;
+      if (errno != EAGAIN && errno != EWOULDBLOCK) return close();
+      if (write_deadline_ == kNever) {
+        write_deadline_ = server_.loop_.now() + server_.config_.write_timeout;
+      }
+      return watch_->await_writable();
+    }
+    write_deadline_ = kNever;
+    written_ += static_cast<size_t>(n);
+    while (!outgoing_.empty() && written_ >= outgoing_.front().size()) {
+      written_ -= outgoing_.front().size();
+      outgoing_.pop_front();
+    }
+  }
+  all_written();
+}
+
+void HttpConnection::all_written() {
+  if (close_when_written_) return begin_linger();
+  if (closing_ && line_.empty()) return close();
+  if (line_.empty() && !parser_) set_read_deadline(server_.config_.idle_timeout);
+}
+
+// ---- closing
+
+void HttpConnection::begin_linger() {
+  if (eof_ || lingering_) return close();
+  // Closing with unread input would reset the connection, and the client might lose the answer.
+  ::shutdown(fd_.get(), SHUT_WR);
+  lingering_ = true;
+  set_read_deadline(server_.config_.linger);
+  watch_->await_readable();
+}
+
+void HttpConnection::throw_away_input() {
+  for (int i = 0; i < kReadsPerTurn; ++i) {
+    const ssize_t n = ::recv(fd_.get(), server_.read_buffer_.get(), kReadBytes, 0);
+    if (n > 0 || (n < 0 && errno == EINTR)) continue;
+    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
+    return close();
+  }
+  watch_->await_readable();
+}
+
+void HttpConnection::check_deadlines(Time now) {
+  if (closed_) return;
+  if (now >= write_deadline_) return close();
+  const bool waits_for_us =
+      line_is_full() || (!line_.empty() && !parser_) || (!outgoing_.empty() && !lingering_);
+  if (now < read_deadline_ || waits_for_us) return;
+  if (parser_) return refuse(408, "too_slow", "the request did not arrive in time");
+  close();
+}
+
+void HttpConnection::close() {
+  if (closed_) return;
+  closed_ = true;
+  server_.body_bytes_ -= body_bytes_;
+  body_bytes_ = 0;
+  for (const auto& exchange : line_) leave_line(*exchange);
+  line_.clear();
+  watch_.reset();
+  fd_.reset();
+  server_.bury(this);
+}
+
+}  // namespace morula

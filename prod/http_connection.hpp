@@ -1,0 +1,93 @@
+// One client of an HttpServer.
+#pragma once
+
+#include <deque>
+#include <list>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "prod/http_response.hpp"
+#include "prod/http_server.hpp"
+
+namespace morula {
+
+/// A request and its answer. The connection has it in its line until the answer goes out; the
+/// fiber that works on it shares it, and may outlive the connection.
+struct HttpExchange {
+  HttpConnection* connection;  // null once that is closed
+  bool to_head = false;
+  bool keeps_alive = true;
+  bool answered = false;
+  bool interim = false;  // a "100 Continue", not an answer
+  uint64_t body_bytes = 0;
+  HttpResponse response;
+};
+
+/// Read side: idle -> head -> body -> (dispatched) -> idle, or -> closing (no request is read any
+/// more) -> lingering (all is written; what still comes is thrown away) -> closed.
+class HttpConnection final : private FdEvents {
+ public:
+  HttpConnection(HttpServer& server, UniqueFd fd);
+  ~HttpConnection() override;
+
+  /// Begins to read.
+  void start();
+  /// Begins with the end: answers with an error, and closes.
+  void refuse(int status, std::string_view code, std::string_view message);
+  /// An exchange has its answer.
+  void answered();
+  /// Its fiber was cancelled: the client gets no answer.
+  void abandoned() { close(); }
+  void check_deadlines(Time now);
+  bool closed() const { return closed_; }
+
+ private:
+  void on_readable() override;
+  void on_writable() override;
+
+  bool reads_requests() const { return !closed_ && !closing_ && !eof_; }
+  bool line_is_full() const;
+  void read_some();
+  void take(std::string_view bytes);
+  size_t parse(std::string_view bytes);
+  void head_arrived();
+  void body_grew();
+  void dispatch();
+  void run_handler(const std::shared_ptr<HttpExchange>& exchange, HttpRequest request);
+  void end_of_input();
+  void resume_reading();
+
+  void flush();
+  void queue_response(HttpExchange& exchange);
+  void write_some();
+  void all_written();
+  void leave_line(HttpExchange& exchange);
+
+  void begin_linger();
+  void throw_away_input();
+  void set_read_deadline(Duration after);
+  void close();
+
+  HttpServer& server_;
+  UniqueFd fd_;
+  std::unique_ptr<FdWatch> watch_;
+  std::string unparsed_;
+  std::unique_ptr<HttpParser> parser_;  // of the request that is arriving
+  uint64_t body_bytes_ = 0;             // of that, as accounted
+  Time body_begun_{};
+  bool head_seen_ = false;
+  std::list<std::shared_ptr<HttpExchange>> line_;
+  std::list<std::string> outgoing_;
+  size_t written_ = 0;  // of outgoing's first
+  Time read_deadline_ = kNever;
+  Time write_deadline_ = kNever;
+  bool flush_deferred_ = false;
+  bool eof_ = false;
+  bool closing_ = false;
+  bool close_when_written_ = false;
+  bool lingering_ = false;
+  bool closed_ = false;
+};
+
+}  // namespace morula

@@ -1,0 +1,95 @@
+// HTTP/1.1 for clients and for other instances: keep-alive, pipelining, and a bound on everything
+// that a client could pile up.
+//
+// A connection that waits for a request is a record of a few hundred bytes. A complete request runs
+// the handler in a fiber; one that isn't complete never gets there. Answers go out in the order of
+// their requests. What can't be accepted is answered with a status and a JSON error, then the
+// connection is closed, after the client had a moment to read it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "core/base/result.hpp"
+#include "core/rt/network.hpp"
+#include "core/rt/trace.hpp"
+#include "prod/http_parser.hpp"
+#include "prod/loop.hpp"
+#include "prod/posix_file.hpp"
+
+namespace morula {
+
+struct HttpServerConfig {
+  HttpLimits limits;
+  size_t connections_max = 8192;         // beyond it 503 and close
+  size_t requests_max = 4096;            // under way at once, a fiber each; beyond it 503
+  size_t pipelined_max = 16;             // of one connection; beyond it its bytes wait
+  uint64_t body_bytes_max = 256 * kMiB;  // of all requests under way together; beyond it 503
+  Duration idle_timeout = std::chrono::seconds(75);  // between requests
+  Duration head_timeout = std::chrono::seconds(10);  // from a head's first byte to its last
+  Duration body_timeout = std::chrono::seconds(20);  // and a second more for each of these:
+  uint64_t body_bytes_per_second_min = 32 * kKiB;
+  Duration write_timeout = std::chrono::seconds(30);  // without a byte taken by the client
+  Duration linger = std::chrono::seconds(2);          // for a refused client to read why
+};
+
+class HttpConnection;
+
+class HttpServer final : private FdEvents {
+ public:
+  HttpServer(Loop& loop, Trace& trace, const HttpServerConfig& config);
+  /// Closes all connections. No handler may be running.
+  ~HttpServer() override;
+
+  /// Binds and listens. `host` is an address, not a name; `port` 0: one that is free. kInvalid: no
+  /// address; kDenied: the port is not for this user; kUnavailable: it is taken.
+  Result<> listen(const std::string& host, uint16_t port);
+  uint16_t port() const { return port_; }
+
+  /// See Network.
+  void serve(Scope& scope, Network::Handler handler);
+  void stop_serving();
+
+  size_t connections() const { return connections_.size(); }
+  size_t requests_under_way() const { return running_; }
+
+ private:
+  friend class HttpConnection;
+  struct Serving {
+    Scope& scope;
+    Network::Handler handler;
+  };
+
+  void on_readable() override;
+  void on_writable() override {}
+  void accept_some();
+  void pause_accepting();
+  void sweep();
+  void bury(HttpConnection* connection);
+  /// Loop::defer, unless the server is gone by then.
+  void defer(std::function<void()> action);
+  const std::string& date();
+
+  Loop& loop_;
+  Trace& trace_;
+  const HttpServerConfig config_;
+  UniqueFd listener_;
+  std::unique_ptr<FdWatch> watch_;
+  uint16_t port_ = 0;
+  std::map<HttpConnection*, std::unique_ptr<HttpConnection>> connections_;
+  std::shared_ptr<const Serving> serving_;  // null: requests are refused
+  size_t running_ = 0;
+  uint64_t body_bytes_ = 0;  // of requests that are arriving or under way
+  Clock::TimerId sweep_timer_ = 0;
+  Clock::TimerId accept_timer_ = 0;
+  int64_t date_second_ = -1;
+  std::string date_;
+  // What connections read into, one after the other.
+  std::unique_ptr<char[]> read_buffer_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace morula

@@ -1,0 +1,97 @@
+// The table of options: the one place where they are named and explained.
+#include "prod/options.hpp"
+
+namespace morula {
+
+std::vector<Option> option_table(ServeOptions& o) {
+  using Bytes = Option::ByteCount;
+  InstanceConfig& cell = o.instance;
+  HttpServerConfig& http = o.http;
+  constexpr auto kMain = "Where and who";
+  constexpr auto kLog = "Commit: how appends become durable";
+  constexpr auto kLease = "Lease: how soon another instance takes over";
+  constexpr auto kMemory = "Memory and flushing";
+  constexpr auto kLimits = "Limits of requests";
+  constexpr auto kClients = "Clients and connections";
+  constexpr auto kLogs = "Logs";
+  return {
+      {"store", kMain, &o.store,
+       "The cell's storage, shared by all its instances. file:DIR is a directory on a local disk"},
+      {"listen", kMain, &o.listen,
+       "Address and port to serve. Without tokens only loopback; port 0 takes a free one"},
+      {"name", kMain, &o.name,
+       "This instance's name, unique among the running ones, stable over restarts: 1 to 63 of a-z, "
+       "0-9, -. Default: host name and port"},
+      {"advertise", kMain, &o.advertise,
+       "Where the cell's other instances reach this one, http://host:port. Default: --listen"},
+      {"no-auth", kMain, &o.no_auth,
+       "Serve without tokens, on loopback only. This version has no tokens: it says what is so"},
+
+      {"flush-interval", kLog, &cell.log.flush_interval,
+       "Appends wait at most so long for company while another batch is on its way"},
+      {"batch-bytes", kLog, Bytes{&cell.log.batch_bytes_max},
+       "A batch of this size is written at once"},
+      {"puts-per-second", kLog, &cell.log.puts_per_second,
+       "Budget of log writes, for stores that charge by the request; 0: no limit"},
+      {"puts-burst", kLog, &cell.log.puts_burst, "What a quiet time saves up of that budget"},
+      {"queued-bytes", kLog, Bytes{&cell.log.queued_bytes_max},
+       "Appends wait while so much is not yet sent to the store"},
+      {"window", kLog, &cell.log.window,
+       "Batches on their way at once. Counts only for whoever creates the cell"},
+      {"store-timeout", kLog, &cell.retry.attempt_timeout,
+       "A request to the store is repeated when it takes longer"},
+
+      {"heartbeat", kLease, &cell.lease.heartbeat,
+       "The lease is renewed so often while other instances live"},
+      {"lease", kLease, &cell.lease.lease,
+       "A stalled instance is replaced after its lease and a margin; a dead one on the same "
+       "machine "
+       "at once"},
+      {"heartbeat-alone", kLease, &cell.lease.heartbeat_alone,
+       "As --heartbeat while there is no other instance"},
+      {"lease-alone", kLease, &cell.lease.lease_alone,
+       "As --lease while there is no other instance"},
+      {"lease-margin-permille", kLease, &cell.lease.margin_permille,
+       "Of the lease, for clocks that run at different rates: 50 is good for 10 %"},
+      {"watch-interval", kLease, &cell.lease.watch_interval,
+       "How often an instance looks whether the owners live"},
+
+      {"flush-bytes", kMemory, Bytes{&cell.shard.unflushed_bytes_max},
+       "A shard writes its tables when so much is only in the log"},
+      {"flush-objects", kMemory, &cell.shard.held_log_objects_max,
+       "Or when it keeps so many log objects from being deleted"},
+      {"memtable-bytes", kMemory, Bytes{&cell.shard.memtable_bytes_max},
+       "Appends wait for a flush beyond it"},
+      {"block-cache-bytes", kMemory, Bytes{&cell.block_cache_bytes},
+       "Blocks of tables kept in memory for reads"},
+      {"cached-streams", kMemory, &cell.stream.cached_streams_max,
+       "Streams whose state is kept in memory; others are read again"},
+      {"trim-interval", kMemory, &cell.trim_interval, "Log objects are deleted at most so often"},
+      {"compute-threads", kMemory, &o.compute_threads, "Threads for building and checking tables"},
+
+      {"append-bytes-max", kLimits, Bytes{&cell.stream.append_bytes_max},
+       "Largest body of one append; beyond it 413"},
+      {"read-bytes-max", kLimits, Bytes{&cell.stream.read_bytes_max},
+       "Most that one read returns; the reader goes on at the next offset"},
+      {"forward-timeout", kLimits, &cell.forward_timeout,
+       "Of a request that is passed on to the owner, all attempts together"},
+      {"stop-grace", kLimits, &cell.stop_grace,
+       "For requests under way when the instance is told to stop"},
+
+      {"connections-max", kClients, &http.connections_max, "Beyond it 503"},
+      {"requests-max", kClients, &http.requests_max, "Under way at once; beyond it 503"},
+      {"pipelined-max", kClients, &http.pipelined_max, "Under way at once of one connection"},
+      {"body-bytes-max", kClients, Bytes{&http.body_bytes_max},
+       "Of all requests under way together; beyond it 503"},
+      {"idle-timeout", kClients, &http.idle_timeout, "Between two requests of a connection"},
+      {"head-timeout", kClients, &http.head_timeout, "For a request's head to arrive"},
+      {"body-timeout", kClients, &http.body_timeout,
+       "For its body to arrive, plus a second for each 32 KiB"},
+      {"write-timeout", kClients, &http.write_timeout, "For a client to take a byte of an answer"},
+
+      {"log-level", kLogs, &o.log_level, "Least level to log: debug, info, warning or error"},
+      {"log-format", kLogs, &o.log_format, "logfmt or json, one line per event, on stderr"},
+  };
+}
+
+}  // namespace morula

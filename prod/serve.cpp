@@ -1,0 +1,215 @@
+#include "prod/serve.hpp"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "core/cell/instance.hpp"
+#include "core/rt/random.hpp"
+#include "core/rt/sync.hpp"
+#include "prod/curl_client.hpp"
+#include "prod/directory_store.hpp"
+#include "prod/http_network.hpp"
+#include "prod/linux_platform.hpp"
+#include "prod/log_trace.hpp"
+#include "prod/serve_address.hpp"
+#include "prod/thread_compute.hpp"
+#include "prod/version.hpp"
+
+namespace morula {
+namespace {
+
+constexpr Duration kRestartPause = std::chrono::milliseconds(200);
+constexpr Duration kRestartPauseMax = std::chrono::seconds(5);
+constexpr Duration kReadyPoll = std::chrono::milliseconds(20);
+// Of the connections' descriptors, for files, calls and the rest.
+constexpr size_t kOtherDescriptors = 256;
+// Request line, JSON brackets and other things that go with an append.
+constexpr uint64_t kBodySlack = 64 * kKiB;
+
+int fail_with(const std::string& message) {
+  std::fprintf(stderr, "morula: %s\n", message.c_str());
+  return 1;
+}
+
+uint64_t random_seed() {
+  uint64_t seed = 0;
+  MORULA_CHECK(::getrandom(&seed, sizeof(seed), 0) == sizeof(seed));
+  return seed;
+}
+
+std::string host_name() {
+  char name[256] = {};
+  return ::gethostname(name, sizeof(name) - 1) == 0 ? name : "";
+}
+
+/// As many descriptors as this user may have; returns how many that is.
+size_t raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1024;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  return limit.rlim_cur;
+}
+
+/// One process that serves: what an Env needs, and the instance of the moment.
+class Host {
+ public:
+  Host(Loop& loop, LogTrace& trace, const Env& env, const InstanceConfig& config)
+      : loop_(loop), trace_(trace), env_(env), config_(config) {}
+
+  /// From outside fibers.
+  void request_stop() {
+    stop_.set();
+    if (instance_ != nullptr) instance_->request_stop();
+  }
+
+  /// Instances, each a new incarnation, until one is told to stop. Returns the exit code.
+  int run(const std::function<void()>& announce) {
+    Duration pause = kRestartPause;
+    for (;;) {
+      const Time begun = loop_.now();
+      const auto ended = run_instance(announce);
+      if (!ended) {
+        trace_.log(Severity::kError, "cannot_serve", {{"why", ended.error().message}});
+        return fail_with(ended.error().message);
+      }
+      if (*ended == Instance::Ended::kStopped || stop_.is_set()) return 0;
+      trace_.log(Severity::kWarning, "starting_again",
+                 {{"why", *ended == Instance::Ended::kFenced ? "log fenced" : "lease lost"}});
+      // Not in a tight circle with whoever fences us.
+      pause = loop_.now() - begun > kRestartPauseMax ? kRestartPause
+                                                     : std::min(pause * 2, kRestartPauseMax);
+      if (stop_.wait_until(loop_, loop_.now() + pause)) return 0;
+    }
+  }
+
+ private:
+  Result<Instance::Ended> run_instance(const std::function<void()>& announce) {
+    Instance instance(env_, config_);
+    struct Current {
+      Host& host;
+      ~Current() { host.instance_ = nullptr; }
+    } const current{*this};
+    instance_ = &instance;
+    if (stop_.is_set()) instance.request_stop();
+    return with_scope(loop_.domain(), [&](Scope& scope) {
+      scope.spawn("announce", [&] {
+        while (!instance.ready()) loop_.sleep(kReadyPoll);
+        announce();
+      });
+      return instance.run();
+    });
+  }
+
+  Loop& loop_;
+  LogTrace& trace_;
+  const Env env_;
+  const InstanceConfig config_;
+  Instance* instance_ = nullptr;
+  Event stop_;
+};
+
+void print_welcome(const std::string& url, const std::string& store, const std::string& name) {
+  static bool printed = false;
+  if (std::exchange(printed, true)) return;
+  std::printf("morula serves %s from %s as %s\n", url.c_str(), store.c_str(), name.c_str());
+  if (::isatty(STDOUT_FILENO) != 0) {
+    std::printf(
+        "\n  curl -X PUT  %s/v1/stream/hello -H 'Content-Type: text/plain'\n"
+        "  curl -X POST %s/v1/stream/hello -H 'Content-Type: text/plain' -d 'first words'\n"
+        "  curl         %s/v1/stream/hello\n\n",
+        url.c_str(), url.c_str(), url.c_str());
+  }
+  std::fflush(stdout);
+}
+
+void handle_signals(Loop& loop, LogTrace& trace, Host& host) {
+  loop.on_signals({SIGTERM, SIGINT}, [&, count = 0](int signal) mutable {
+    if (++count > 1) ::_exit(128 + signal);
+    trace.log(Severity::kInfo, "stop_requested",
+              {{"signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
+    host.request_stop();
+  });
+}
+
+Result<ListenAddress> listen_address_of(const ServeOptions& options) {
+  auto address = parse_listen_address(options.listen);
+  if (address && !address->is_loopback()) {
+    return fail(ErrorCode::kInvalid,
+                fmt::format("--listen {}: this version has no tokens, so whoever reaches it may "
+                            "read and write everything; listen on 127.0.0.1 or [::1], and put a "
+                            "proxy that authenticates in front",
+                            options.listen));
+  }
+  return address;
+}
+
+}  // namespace
+
+int serve(const ServeOptions& given) {
+  ServeOptions options = given;
+  ::signal(SIGPIPE, SIG_IGN);
+  auto address = listen_address_of(options);
+  if (!address) return fail_with(address.error().message);
+  const auto directory = parse_store_directory(options.store);
+  if (!directory) return fail_with(directory.error().message);
+
+  const size_t descriptors = raise_descriptor_limit();
+  const size_t for_connections =
+      descriptors / 2 > kOtherDescriptors ? descriptors - kOtherDescriptors : descriptors / 2;
+  options.http.connections_max = std::min(options.http.connections_max, for_connections);
+  options.http.limits.body_bytes_max = options.instance.stream.append_bytes_max + kBodySlack;
+
+  Loop loop;
+  LogTrace trace(options.log_level, options.log_format);
+  DirectoryFiles::Options file_options;
+  file_options.foreign_name = [&](std::string_view path, std::string_view why) {
+    trace.log(Severity::kWarning, "foreign_file_ignored", {{"path", path}, {"why", why}});
+  };
+  auto files = DirectoryFiles::open(*directory, std::move(file_options));
+  if (!files) return fail_with(files.error().message);
+  DirectoryStore store(loop, std::move(*files));
+
+  HttpServer server(loop, trace, options.http);
+  if (const auto listening = server.listen(address->host, address->port); !listening) {
+    return fail_with(listening.error().message);
+  }
+  address->port = server.port();
+  if (options.advertise.empty()) options.advertise = address->url();
+  if (const auto valid = check_advertised(options.advertise); !valid) {
+    return fail_with(valid.error().message);
+  }
+  if (options.name.empty()) options.name = default_instance_name(host_name(), address->port);
+  options.instance.name = options.name;
+
+  CurlClient client(loop, {});
+  HttpNetwork network(server, client, options.advertise);
+  ThreadCompute compute(loop, std::max<uint64_t>(options.compute_threads, 1));
+  Random random(random_seed());
+  LinuxPlatform platform;
+  const Env env{loop.domain(), loop, network, store, random, compute, platform, trace};
+  Host host(loop, trace, env, options.instance);
+  handle_signals(loop, trace, host);
+  trace.log(Severity::kInfo, "starting",
+            {{"version", kVersion}, {"name", options.name}, {"listen", address->url()}});
+
+  int exit_code = 1;
+  loop.run_fiber("serve", [&] {
+    exit_code = host.run([&] {
+      print_welcome(address->url(), "file:" + std::filesystem::absolute(*directory).string(),
+                    options.name);
+    });
+  });
+  trace.log(Severity::kInfo, "stopped", {{"name", options.name}});
+  return exit_code;
+}
+
+}  // namespace morula
