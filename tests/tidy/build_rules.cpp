@@ -30,6 +30,29 @@ std::string stem(const std::string& path) {
   return path.substr(0, path.rfind('.'));
 }
 
+/// What the first include of the file names; empty if it has none.
+std::string first_include(const SourceFile& file) {
+  static const std::regex kInclude(R"(^\s*#\s*include\s*[<"]([^>"]+)[>"])");
+  std::smatch match;
+  for (const std::string& line : file.lines) {
+    if (std::regex_search(line, match, kInclude)) return match.str(1);
+  }
+  return {};
+}
+
+/// The headers that the build does not prove already, by a source that includes them first.
+std::vector<std::string> unproven_headers(const SourceTree& tree) {
+  std::set<std::string> proven;
+  for (const SourceFile& file : tree.files) {
+    if (file.is_cpp() && !file.is_header()) proven.insert(first_include(file));
+  }
+  std::vector<std::string> headers;
+  for (const SourceFile& file : tree.files) {
+    if (file.is_header() && !proven.contains(file.path)) headers.push_back(file.path);
+  }
+  return headers;
+}
+
 /// The first line that says what is wrong.
 std::string first_error(const std::string& output) {
   const size_t error = output.find("error: ");
@@ -74,18 +97,17 @@ Findings every_source_is_built(const SourceTree& tree, const std::string& compil
 }
 
 Findings headers_stand_alone(const SourceTree& tree, const std::string& compiler) {
-  std::vector<std::string> headers;
-  for (const SourceFile& file : tree.files) {
-    if (file.is_header()) headers.push_back(file.path);
-  }
+  const std::vector<std::string> headers = unproven_headers(tree);
   std::atomic<size_t> next = 0;
   std::mutex mutex;
   Findings findings;
   const auto work = [&] {
     for (size_t i = next++; i < headers.size(); i = next++) {
-      const std::string output = output_of_failure(
-          "cd '" + tree.root.string() + "' && " + compiler +
-          " -std=c++20 -fsyntax-only -w -I . -include '" + headers[i] + "' -x c++ /dev/null");
+      const std::string output =
+          output_of_failure("cd '" + tree.root.string() + "' && " + compiler +
+                            " -std=c++20 -fsyntax-only -w -DMORULA_MUTANTS "
+                            "-DMORULA_SOURCE_DIR='\"\"' -I . -include '" +
+                            headers[i] + "' -x c++ /dev/null");
       if (output.empty()) continue;
       const std::lock_guard lock(mutex);
       findings.push_back({headers[i], 0, "stands-alone", first_error(output)});

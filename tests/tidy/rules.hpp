@@ -30,7 +30,8 @@ Findings mutants_are_used(const SourceTree& tree);
 Findings no_header_is_dead(const SourceTree& tree);
 /// `compile_commands` is the text of that file of CMake's.
 Findings every_source_is_built(const SourceTree& tree, const std::string& compile_commands);
-/// Compiles every header alone, as often at once as there are processors.
+/// Compiles every header alone that is not the first include of a source (then the build proves
+/// it), as many at once as there are processors.
 Findings headers_stand_alone(const SourceTree& tree, const std::string& compiler);
 
 }  // namespace morula::tidy
