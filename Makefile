@@ -2,7 +2,7 @@
 # make test   all tests; ends in `N passed, N failed`
 # make sweep  the long simulations behind the figures of the README
 STORE ?= file:./data
-LISTEN ?= 127.0.0.1:8080
+LISTEN ?= 127.0.0.1:4437
 
 .PHONY: run test sweep
 run:
