@@ -185,18 +185,10 @@ StreamResponse append(const StreamLimits& limits, Streams& streams, const Stream
   return {std::move(response)};
 }
 
-std::string hex16(uint64_t value) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (int shift = 60; shift >= 0; shift -= 4) text.push_back(kDigits[value >> shift & 0xf]);
-  return text;
-}
-
 /// Names the generation and the range: what is between two offsets of one generation never changes.
 std::string etag_of(const ReadAnswer& given) {
-  return '"' + hex16(given.info.id.high) + hex16(given.info.id.low) + '-' +
-         std::to_string(given.info.generation.value) + ':' + offset_text(given.start) + ':' +
-         offset_text(given.end) + '"';
+  return '"' + given.info.id.text() + '-' + std::to_string(given.info.generation.value) + ':' +
+         offset_text(given.start) + ':' + offset_text(given.end) + '"';
 }
 
 /// Whether an etag of the If-None-Match header is `etag`; weakness does not matter.
@@ -314,6 +306,15 @@ StreamResponse remove(Streams& streams, const StreamTarget& target) {
   return {std::move(response)};
 }
 
+/// A name or an address, perhaps with a port: what a Host header may put into our answers.
+bool is_host(std::string_view text) {
+  constexpr std::string_view kMarks = "-._:[]%";
+  return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           kMarks.find(c) != std::string_view::npos;
+  });
+}
+
 }  // namespace
 
 StreamResponse serve_stream(const Env& env, const StreamLimits& limits, Streams& streams,
@@ -328,7 +329,7 @@ StreamResponse serve_stream(const Env& env, const StreamLimits& limits, Streams&
 
 std::string stream_url(const HttpRequest& request, std::string_view path) {
   std::string url;
-  if (const std::string* host = request.headers.find("Host"); host != nullptr && !host->empty()) {
+  if (const std::string* host = request.headers.find("Host"); host != nullptr && is_host(*host)) {
     const std::string* scheme = request.headers.find("X-Forwarded-Proto");
     url = (scheme != nullptr && *scheme == "https" ? "https://" : "http://") + *host;
   }

@@ -75,6 +75,15 @@ bool is_valid_instance_name(std::string_view name) {
   });
 }
 
+std::string StreamId::text() const {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  for (const uint64_t half : {high, low}) {
+    for (int shift = 60; shift >= 0; shift -= 4) text.push_back(kDigits[half >> shift & 0xf]);
+  }
+  return text;
+}
+
 StreamHasher::StreamHasher(const HashSecret& secret)
     : id_secret_(expand(secret, "id")), check_secret_(expand(secret, "check")) {}
 

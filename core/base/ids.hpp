@@ -46,6 +46,8 @@ struct StreamId {
   uint64_t high = 0;
   uint64_t low = 0;
 
+  /// 32 hex digits.
+  std::string text() const;
   friend auto operator<=>(const StreamId&, const StreamId&) = default;
 };
 

@@ -7,6 +7,7 @@ namespace morula {
 namespace {
 
 constexpr uint64_t kTtlSecondsMax = (uint64_t{1} << 53) - 1;
+constexpr size_t kTimeBytesMax = 64;  // it is kept as it was given, and fractions may be long
 constexpr int64_t kMsPerDay = 86'400'000;
 
 bool is_digit(char c) {
@@ -127,7 +128,7 @@ Result<Expiry> Expiry::parse_at(std::string_view text) {
   const int64_t minutes = hour * 60 + minute - zone_minutes(in);
   // A leap second is the last of a day of UTC.
   const bool leap_second_fits = (minutes + 1) % (int64_t{24} * 60) == 0;
-  if (!in.ok() || (second == 60 && !leap_second_fits)) {
+  if (!in.ok() || (second == 60 && !leap_second_fits) || text.size() > kTimeBytesMax) {
     return fail(ErrorCode::kInvalid,
                 "Stream-Expires-At is a time of RFC 3339, such as 2030-01-31T12:00:00Z");
   }

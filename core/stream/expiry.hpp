@@ -20,7 +20,8 @@ struct Expiry {
   static Expiry none() { return {}; }
   /// `Stream-TTL`: decimal digits without sign or leading zeros, at most 2^53-1. kInvalid.
   static Result<Expiry> parse_ttl(std::string_view text);
-  /// `Stream-Expires-At`: an RFC 3339 time. Fractions of a millisecond are cut. kInvalid.
+  /// `Stream-Expires-At`: an RFC 3339 time of at most 64 bytes. Fractions of a millisecond are
+  /// cut. kInvalid.
   static Result<Expiry> parse_at(std::string_view text);
 
   /// From when on the stream is gone; nullopt: never. Times beyond what a WallTime holds are cut.

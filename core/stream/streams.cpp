@@ -9,15 +9,6 @@ namespace morula {
 
 namespace {
 
-std::string hex(StreamId id) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (const uint64_t half : {id.high, id.low}) {
-    for (int shift = 60; shift >= 0; shift -= 4) text.push_back(kDigits[half >> shift & 0xf]);
-  }
-  return text;
-}
-
 Row hot_row(StreamId id, const StreamCreation& creation) {
   Row row;
   row.key = row_key::meta(id, creation.generation, RowKind::kHot);
@@ -110,7 +101,7 @@ std::optional<Refused> Streams::Impl::refuse_absent(const StreamHash& stream,
     return refused(Refusal::kAbsent, "there is no such stream; PUT creates it");
   }
   if (state.newest->hot.check != stream.check) {
-    env.trace.log(Severity::kError, "stream_id_collision", {{"stream", hex(stream.id)}});
+    env.trace.log(Severity::kError, "stream_id_collision", {{"stream", stream.id.text()}});
     return refused(Refusal::kCollision, "another stream has this one's id; choose another path");
   }
   return std::nullopt;
@@ -151,7 +142,7 @@ Result<> Streams::Impl::confirm(std::optional<LogSeq> reflects, ShardRows::Wrote
 Unserved Streams::Impl::unserved(StreamId id, Error error) {
   if (error.code == ErrorCode::kCorrupt) {
     env.trace.log(Severity::kError, "stream_damaged",
-                  {{"stream", hex(id)}, {"error", error.message}});
+                  {{"stream", id.text()}, {"error", error.message}});
   }
   return Unserved{std::move(error)};
 }

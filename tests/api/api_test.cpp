@@ -2,7 +2,9 @@
 #include "core/api/api.hpp"
 
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
+#include "core/base/check.hpp"
 #include "core/base/json.hpp"
 #include "sim/world/test_world.hpp"
 #include "tests/api/api_fixture.hpp"
@@ -157,6 +159,51 @@ TEST_F(ApiTest, TellsWhatKeptItFromServing) {
     shard_->rows.fail_next = Error{ErrorCode::kBusy, "x"};
     EXPECT_EQ(code_of(ask(request("GET", "/v1/stream/b"))), "read_memory_busy");
   });
+}
+
+std::string any_text() {
+  return *rc::gen::oneOf(rc::gen::arbitrary<std::string>(),
+                         rc::gen::element<std::string>("", "0", "1", "-1", "now", "p", "text/plain",
+                                                       "application/json", "2030-01-01T00:00:00Z",
+                                                       "0000000000000001_0000000000000001", "*"));
+}
+
+RC_GTEST_PROP(ApiProperty, AnswersEveryRequestWhateverIsInIt, ()) {
+  std::vector<HttpRequest> requests(*rc::gen::inRange<size_t>(1, 20));
+  for (HttpRequest& made : requests) {
+    made.method = *rc::gen::element<std::string>("GET", "HEAD", "PUT", "POST", "DELETE", "X");
+    made.target = *rc::gen::element<std::string>("/v1/stream/a", "/v1/stream/b", "/healthz", "/");
+    if (*rc::gen::inRange(0, 4) == 0) made.target += any_text();
+    if (*rc::gen::inRange(0, 2) == 0) {
+      made.target += *rc::gen::element<std::string>("?offset=", "?cursor=", "?live=") + any_text();
+    }
+    made.headers.set("Content-Type",
+                     *rc::gen::element<std::string>("text/plain", "application/json"));
+    for (const char* name :
+         {"Content-Type", "Producer-Id", "Producer-Epoch", "Producer-Seq", "Stream-Seq",
+          "Stream-Expected-Offset", "Stream-TTL", "Stream-Expires-At", "If-None-Match",
+          "Morula-Tenant", "Streams-Hops", "Streams-Pin", "Host"}) {
+      if (*rc::gen::inRange(0, 12) == 0) made.headers.add(name, any_text());
+    }
+    made.body = *rc::gen::oneOf(rc::gen::arbitrary<std::string>(),
+                                rc::gen::element<std::string>("[1,2]", "{}", "x", ""));
+  }
+  sim::TestWorld world;
+  const bool ended = world.run([&](const Env& env) {
+    FakePlacement placement;
+    placement.place = LocalShard::serve(std::make_shared<LocalShard>(env));
+    Api api(env, test_hasher(), placement, {});
+    for (const HttpRequest& made : requests) {
+      const HttpResponse response = api.handle(made);
+      MORULA_CHECK(response.status >= 200 && response.status < 504);
+      MORULA_CHECK(response.status != 500);
+      if (response.status >= 400 && made.method != "HEAD") MORULA_CHECK(!code_of(response).empty());
+      for (const auto& [name, value] : response.headers.all()) {
+        MORULA_CHECK(value.find_first_of("\r\n") == std::string::npos, "one header is one line");
+      }
+    }
+  });
+  RC_ASSERT(ended);
 }
 
 }  // namespace

@@ -76,6 +76,10 @@ HashSecret secret_of(uint8_t first) {
   return secret;
 }
 
+TEST(StreamId, TextIsItsHexDigits) {
+  EXPECT_EQ((StreamId{0x0123456789abcdef, 0xf}.text()), "0123456789abcdef000000000000000f");
+}
+
 TEST(StreamHasher, HashesAreTheSameOnEveryMachineForGood) {
   const StreamHash hash = StreamHasher(secret_of(1))("tenant", "a/path");
   EXPECT_EQ(hash.id, (StreamId{0xe88fb68db242978f, 0x294dcc135f59842}));

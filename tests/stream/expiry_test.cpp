@@ -77,6 +77,14 @@ TEST(Expiry, RejectsWhatIsNoTimeOfRfc3339) {
   }
 }
 
+TEST(Expiry, ATimeHasAtMost64Bytes) {
+  const auto with_digits = [](size_t n) {
+    return "2030-01-01T00:00:00." + std::string(n, '1') + "Z";
+  };
+  EXPECT_EQ(Expiry::parse_at(with_digits(43))->at.ms, 1893456000111);
+  EXPECT_FALSE(Expiry::parse_at(with_digits(44)));
+}
+
 TEST(Expiry, ADeadlineIsATtlAfterCreationOrTheTimeItself) {
   EXPECT_EQ(Expiry::none().deadline(WallTime{5}), std::nullopt);
   EXPECT_EQ(Expiry::parse_ttl("0")->deadline(WallTime{5}), WallTime{5});

@@ -1,6 +1,7 @@
 // What each operation answers.
 #include <gtest/gtest.h>
 
+#include "core/log/log_writer.hpp"
 #include "core/stream/offset.hpp"
 #include "tests/stream/streams_fixture.hpp"
 
@@ -191,6 +192,27 @@ TEST_F(StreamsTest, AJsonStreamTakesOnlyJsonAndNoEmptyBatch) {
                   .tail,
               (Offset{2, 11}));
     EXPECT_EQ(read_all(), R"([{"a": 1},[2]])");
+  });
+}
+
+TEST_F(StreamsTest, TheLargestAppendFitsARecordOfTheLog) {
+  run([&] {
+    CreateRequest request = create_request("application/json");
+    const std::string path(limits_.path_bytes_max, 'p');
+    request.path = path;
+    request.expiry = *Expiry::parse_at("2030-01-01T00:00:00Z");
+    // Messages of 128 bytes need the most room for their lengths.
+    std::string body = "[";
+    while (body.size() + 130 <= limits_.append_bytes_max) {
+      body += "\"" + std::string(126, 'x') + "\",";
+    }
+    body.back() = ']';
+    request.body = body;
+    EXPECT_TRUE(std::holds_alternative<Created>(streams_->create(request)));
+    uint64_t bytes = 0;
+    for (const Row& row : rows_->log().front().rows) bytes += row.key.size() + row.value.size();
+    EXPECT_GT(bytes, 4 * kMiB);
+    EXPECT_LT(bytes + kKiB, LogConfig().record_bytes_max);
   });
 }
 
