@@ -54,6 +54,7 @@ void add_flags(CLI::App& command, const std::vector<Option>& table,
           flag, [&given, name](const std::string& value) { given[name] = value; },
           std::string(option.help) + (standard.empty() ? "" : " [" + standard + "]"));
       added->type_name(std::string(option.kind()));
+      added->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
     }
     added->group(std::string(option.group));
   }

@@ -2,18 +2,13 @@
 #include "prod/options.hpp"
 
 namespace morula {
+namespace {
 
-std::vector<Option> option_table(ServeOptions& o) {
-  using Bytes = Option::ByteCount;
-  InstanceConfig& cell = o.instance;
-  HttpServerConfig& http = o.http;
+using Table = std::vector<Option>;
+using Bytes = Option::ByteCount;
+
+Table main_options(ServeOptions& o) {
   constexpr auto kMain = "Where and who";
-  constexpr auto kLog = "Commit: how appends become durable";
-  constexpr auto kLease = "Lease: how soon another instance takes over";
-  constexpr auto kMemory = "Memory and flushing";
-  constexpr auto kLimits = "Limits of requests";
-  constexpr auto kClients = "Clients and connections";
-  constexpr auto kLogs = "Logs";
   return {
       {"store", kMain, &o.store,
        "The cell's storage, shared by all its instances. file:DIR is a directory on a local disk"},
@@ -26,7 +21,12 @@ std::vector<Option> option_table(ServeOptions& o) {
        "Where the cell's other instances reach this one, http://host:port. Default: --listen"},
       {"no-auth", kMain, &o.no_auth,
        "Serve without tokens, on loopback only. This version has no tokens: it says what is so"},
+  };
+}
 
+Table log_options(InstanceConfig& cell) {
+  constexpr auto kLog = "Commit: how appends become durable";
+  return {
       {"flush-interval", kLog, &cell.log.flush_interval,
        "Appends wait at most so long for company while another batch is on its way"},
       {"batch-bytes", kLog, Bytes{&cell.log.batch_bytes_max},
@@ -40,22 +40,32 @@ std::vector<Option> option_table(ServeOptions& o) {
        "Batches on their way at once. Counts only for whoever creates the cell"},
       {"store-timeout", kLog, &cell.retry.attempt_timeout,
        "A request to the store is repeated when it takes longer"},
+  };
+}
 
-      {"heartbeat", kLease, &cell.lease.heartbeat,
+Table lease_options(LeaseConfig& lease) {
+  constexpr auto kLease = "Lease: how soon another instance takes over";
+  return {
+      {"heartbeat", kLease, &lease.heartbeat,
        "The lease is renewed so often while other instances live"},
-      {"lease", kLease, &cell.lease.lease,
+      {"lease", kLease, &lease.lease,
        "A stalled instance is replaced after its lease and a margin; a dead one on the same "
        "machine "
        "at once"},
-      {"heartbeat-alone", kLease, &cell.lease.heartbeat_alone,
+      {"heartbeat-alone", kLease, &lease.heartbeat_alone,
        "As --heartbeat while there is no other instance"},
-      {"lease-alone", kLease, &cell.lease.lease_alone,
-       "As --lease while there is no other instance"},
-      {"lease-margin-permille", kLease, &cell.lease.margin_permille,
+      {"lease-alone", kLease, &lease.lease_alone, "As --lease while there is no other instance"},
+      {"lease-margin-permille", kLease, &lease.margin_permille,
        "Of the lease, for clocks that run at different rates: 50 is good for 10 %"},
-      {"watch-interval", kLease, &cell.lease.watch_interval,
+      {"watch-interval", kLease, &lease.watch_interval,
        "How often an instance looks whether the owners live"},
+  };
+}
 
+Table memory_options(ServeOptions& o) {
+  InstanceConfig& cell = o.instance;
+  constexpr auto kMemory = "Memory and flushing";
+  return {
       {"flush-bytes", kMemory, Bytes{&cell.shard.unflushed_bytes_max},
        "A shard writes its tables when so much is only in the log"},
       {"flush-objects", kMemory, &cell.shard.held_log_objects_max,
@@ -68,7 +78,12 @@ std::vector<Option> option_table(ServeOptions& o) {
        "Streams whose state is kept in memory; others are read again"},
       {"trim-interval", kMemory, &cell.trim_interval, "Log objects are deleted at most so often"},
       {"compute-threads", kMemory, &o.compute_threads, "Threads for building and checking tables"},
+  };
+}
 
+Table request_limit_options(InstanceConfig& cell) {
+  constexpr auto kLimits = "Limits of requests";
+  return {
       {"append-bytes-max", kLimits, Bytes{&cell.stream.append_bytes_max},
        "Largest body of one append; beyond it 413"},
       {"read-bytes-max", kLimits, Bytes{&cell.stream.read_bytes_max},
@@ -77,7 +92,12 @@ std::vector<Option> option_table(ServeOptions& o) {
        "Of a request that is passed on to the owner, all attempts together"},
       {"stop-grace", kLimits, &cell.stop_grace,
        "For requests under way when the instance is told to stop"},
+  };
+}
 
+Table client_options(HttpServerConfig& http) {
+  constexpr auto kClients = "Clients and connections";
+  return {
       {"connections-max", kClients, &http.connections_max, "Beyond it 503"},
       {"requests-max", kClients, &http.requests_max, "Under way at once; beyond it 503"},
       {"pipelined-max", kClients, &http.pipelined_max, "Under way at once of one connection"},
@@ -88,10 +108,28 @@ std::vector<Option> option_table(ServeOptions& o) {
       {"body-timeout", kClients, &http.body_timeout,
        "For its body to arrive, plus a second for each 32 KiB"},
       {"write-timeout", kClients, &http.write_timeout, "For a client to take a byte of an answer"},
+  };
+}
 
+Table logging_options(ServeOptions& o) {
+  constexpr auto kLogs = "Logs";
+  return {
       {"log-level", kLogs, &o.log_level, "Least level to log: debug, info, warning or error"},
       {"log-format", kLogs, &o.log_format, "logfmt or json, one line per event, on stderr"},
   };
+}
+
+}  // namespace
+
+std::vector<Option> option_table(ServeOptions& options) {
+  Table table;
+  for (Table part :
+       {main_options(options), log_options(options.instance), lease_options(options.instance.lease),
+        memory_options(options), request_limit_options(options.instance),
+        client_options(options.http), logging_options(options)}) {
+    table.insert(table.end(), part.begin(), part.end());
+  }
+  return table;
 }
 
 }  // namespace morula

@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "core/base/check.hpp"
+#include "core/base/ids.hpp"
 #include "core/cell/instance.hpp"
 #include "core/rt/random.hpp"
 #include "core/rt/sync.hpp"
@@ -161,6 +163,13 @@ int serve(const ServeOptions& given) {
   if (!address) return fail_with(address.error().message);
   const auto directory = parse_store_directory(options.store);
   if (!directory) return fail_with(directory.error().message);
+  if (!options.name.empty() && !is_valid_instance_name(options.name)) {
+    return fail_with(fmt::format("--name \"{}\": write 1 to 63 of a-z, 0-9 and -", options.name));
+  }
+  if (!options.advertise.empty()) {
+    const auto valid = check_advertised(options.advertise);
+    if (!valid) return fail_with(valid.error().message);
+  }
 
   const size_t descriptors = raise_descriptor_limit();
   const size_t for_connections =
@@ -184,9 +193,6 @@ int serve(const ServeOptions& given) {
   }
   address->port = server.port();
   if (options.advertise.empty()) options.advertise = address->url();
-  if (const auto valid = check_advertised(options.advertise); !valid) {
-    return fail_with(valid.error().message);
-  }
   if (options.name.empty()) options.name = default_instance_name(host_name(), address->port);
   options.instance.name = options.name;
 

@@ -11,8 +11,7 @@
 namespace morula {
 
 /// nullopt: there is no topology yet. kCorrupt names the object. Suspends.
-Result<std::optional<Versioned<Topology>>> read_topology(const Env& env, const RetryConfig& retry,
-                                                         Purpose purpose = Purpose::kOwnership);
+Result<std::optional<Versioned<Topology>>> read_topology(const Env& env, const RetryConfig& retry);
 
 /// The same content under the next version, written by `writer`, with a fresh nonce.
 Topology next_version(const Env& env, Topology topology, const IncarnationId& writer);

@@ -1,3 +1,4 @@
+// The simulated store keeps every store's contract.
 #include "tests/store/store_contract.hpp"
 
 #include "sim/world/test_world.hpp"
@@ -5,16 +6,13 @@
 namespace morula {
 namespace {
 
-template <bool kEtagIsContent, size_t kPageKeys>
-class SimBench final : public StoreBench {
+class SimulatedBench final : public StoreBench {
  public:
-  SimBench() {
+  explicit SimulatedBench(bool etag_is_content) {
     sim::StoreManners manners;
-    manners.etag_is_content = kEtagIsContent;
-    manners.page_keys_max = kPageKeys;
+    manners.etag_is_content = etag_is_content;
     world_.store().set_manners(manners);
   }
-
   void run(const Body& body) override {
     world_.run([&](const Env& env) { body(env.store, env.domain); });
   }
@@ -23,14 +21,14 @@ class SimBench final : public StoreBench {
   sim::TestWorld world_;
 };
 
-template <bool kEtagIsContent, size_t kPageKeys>
-std::unique_ptr<StoreBench> make_sim_bench() {
-  return std::make_unique<SimBench<kEtagIsContent, kPageKeys>>();
+template <bool kEtagIsContent>
+std::unique_ptr<StoreBench> make_simulated_bench() {
+  return std::make_unique<SimulatedBench>(kEtagIsContent);
 }
 
 INSTANTIATE_TEST_SUITE_P(Simulated, StoreContract,
-                         testing::Values(&make_sim_bench<false, 1000>,
-                                         &make_sim_bench<true, 1000>));
+                         testing::Values(&make_simulated_bench<false>,
+                                         &make_simulated_bench<true>));
 
 }  // namespace
 }  // namespace morula
