@@ -8,6 +8,8 @@ Observer::Observer(std::function<Duration()> now, const ObjectView& objects)
     : now_(std::move(now)),
       reachable_(objects, violations_),
       acknowledgements_(objects, reachable_, violations_),
+      leases_(violations_),
+      adoptions_(violations_),
       fencing_(objects, violations_),
       append_path_(violations_) {}
 
@@ -73,6 +75,8 @@ void Observer::step(const StepEvent& event, HandlerId handler) {
   append_path_.step(handler, event, now);
   acknowledgements_.step(event, now);
   fencing_.step(event, now);
+  leases_.step(event);
+  adoptions_.step(event, now);
 }
 
 void Observer::log_line(std::string_view process, Severity severity, std::string_view event,
@@ -93,6 +97,7 @@ void Observer::started(std::string_view process) {
 void Observer::stopped(std::string_view process, std::string_view incarnation, StopReason reason,
                        std::string_view why) {
   append_path_.died(process);
+  leases_.stopped(process);
   fencing_.stopped(incarnation, reason, now_());
   if (reason != StopReason::kFailed || damaged_.contains(process)) return;
   violations_.report(Invariant::kNoErrorLine, now_(),
@@ -123,6 +128,7 @@ void Observer::store_asked(HandlerId handler, bool writes, Purpose purpose, std:
 }
 
 void Observer::object_written(std::string_view key, std::string_view body) {
+  leases_.object_written(key, body, now_());
   durable_.written(key, body);
   reachable_.written(key, now_());
 }

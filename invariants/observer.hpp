@@ -17,10 +17,12 @@
 #include "core/rt/store.hpp"
 #include "core/rt/trace.hpp"
 #include "invariants/acknowledgements.hpp"
+#include "invariants/adoption_rules.hpp"
 #include "invariants/append_path.hpp"
 #include "invariants/durable_records.hpp"
 #include "invariants/fencing_rules.hpp"
 #include "invariants/history.hpp"
+#include "invariants/lease_rules.hpp"
 #include "invariants/object_view.hpp"
 #include "invariants/reachable.hpp"
 #include "invariants/stream_history.hpp"
@@ -33,6 +35,10 @@ class Observer {
   /// `now`: true time since the world began. `objects`: what lies in the bucket at that moment;
   /// outlives the observer.
   Observer(std::function<Duration()> now, const ObjectView& objects);
+
+  /// Leases are checked too, by the instances' own clocks; their rates stay within what the leases'
+  /// margin is good for.
+  void watch_leases(LocalClocks clocks) { leases_.watch(std::move(clocks)); }
 
   // ---- clients ----
 
@@ -97,6 +103,8 @@ class Observer {
   DurableRecords durable_;
   Reachable reachable_;
   Acknowledgements acknowledgements_;
+  LeaseRules leases_;
+  AdoptionRules adoptions_;
   FencingRules fencing_;
   AppendPath append_path_;
   std::set<uint32_t> dead_clients_;

@@ -89,12 +89,30 @@ void Reachable::read_manifest(const std::string& key, Duration now) {
     return;
   }
   check_manifest(key, *manifest, now);
+  check_row(key, *manifest, now);
   for (const ManifestLog& log : manifest->logs) {
     std::vector<ManifestLog>& closed = closed_[log.incarnation];
     bool is_known = std::find(closed.begin(), closed.end(), log) != closed.end();
     if (log.to && !is_known) closed.push_back(log);
   }
   manifests_[key] = *std::move(manifest);
+}
+
+void Reachable::check_row(const std::string& key, const Manifest& manifest, Duration now) {
+  for (const TopologyShard& shard : topology_->shards) {
+    if (shard.manifest != key) continue;
+    for (const ManifestLog& log : manifest.logs) {
+      bool listed =
+          log.incarnation == shard.owner ||
+          std::find(shard.logs.begin(), shard.logs.end(), log.incarnation) != shard.logs.end();
+      if (listed) continue;
+      violations_.report(Invariant::kOwnershipRule, now,
+                         key + " names the log of " + log.incarnation.text() +
+                             ", which the row of shard " + shard.prefix.text() +
+                             " in topology version " + std::to_string(topology_->version.value) +
+                             " does not list: its owner would trim it (R7)");
+    }
+  }
 }
 
 void Reachable::check_manifest(const std::string& key, const Manifest& manifest, Duration now) {

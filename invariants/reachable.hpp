@@ -3,9 +3,9 @@
 // that was acknowledged. It is checked when a document that names changes and when an object goes,
 // so no moment is missed.
 //
-// Two rules of ownership are seen in the same documents and checked here: a manifest leaves the
-// topology only sealed (OWNERSHIP R0), and trim spares the last W landed objects and every FENCE
-// (R7, R8).
+// Rules of ownership that are seen in the same documents are checked here too: a manifest leaves
+// the topology only sealed (OWNERSHIP R0), a row of the topology lists every log that its manifest
+// names (R7 relies on it), and trim spares the last W landed objects and every FENCE (R7, R8).
 #pragma once
 
 #include <map>
@@ -54,6 +54,7 @@ class Reachable {
   void read_manifest(const std::string& key, Duration now);
   void check_sealed(const std::string& key, Duration now);
   void check_manifest(const std::string& key, const Manifest& manifest, Duration now);
+  void check_row(const std::string& key, const Manifest& manifest, Duration now);
   void check_log(const std::string& key, const ManifestLog& log, Duration now);
   void log_removed(std::string_view key, Duration now);
   void check_window(std::string_view key, const IncarnationId& incarnation, LogSeq seq,

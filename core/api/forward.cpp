@@ -34,9 +34,11 @@ HttpResponse Forwarder::run() {
   const uint64_t attempts_max = may_forward_ ? config_.forward_attempts_max : 1;
   Duration pause = config_.forward_pause;
   for (uint64_t made = 1;; ++made) {
-    if (auto response = attempt()) return std::move(*response);
+    auto response = attempt();
+    env_.trace.sometimes("a request was served after another attempt",
+                         response.has_value() && made > 1);
+    if (response) return std::move(*response);
     if (made >= attempts_max || hops_ >= kHopsMax || env_.clock.now() >= deadline_) break;
-    env_.trace.sometimes("a request was tried again at another owner", true);
     placement_.refresh(deadline_);
     if (redirected_) continue;
     env_.clock.sleep_until(std::min(env_.clock.now() + pause, deadline_));
@@ -69,14 +71,16 @@ std::optional<HttpResponse> Forwarder::call(const std::string& address) {
   auto answer = env_.network.call(address, passed_on(), until);
   if (!answer) {
     // kNotFound is the only error after which the request was certainly not carried out.
-    if (answer.error().code == ErrorCode::kNotFound || is_read()) return std::nullopt;
-    env_.trace.sometimes("a forwarded change ended with its outcome unknown", true);
+    const bool unknown = answer.error().code != ErrorCode::kNotFound && !is_read();
+    env_.trace.sometimes("a forwarded change ended with its outcome unknown", unknown);
+    if (!unknown) return std::nullopt;
     return outcome_unknown_response(answer.error().message);
   }
   if (says_moving(*answer)) return std::nullopt;
-  if (const std::string* replay_to = answer->headers.find(kReplayToHeader);
-      answer->status == 307 && replay_to != nullptr) {
-    env_.trace.sometimes("a forward met a stale owner and was redirected", true);
+  const std::string* replay_to = answer->headers.find(kReplayToHeader);
+  const bool stale = answer->status == 307 && replay_to != nullptr;
+  env_.trace.sometimes("a forward met a stale owner and was redirected", stale);
+  if (stale) {
     redirected_ = *replay_to;
     return std::nullopt;
   }

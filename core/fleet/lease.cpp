@@ -66,7 +66,7 @@ Result<> Lease::join() {
       member_ = next;
       etag_ = outcome->etag;
       until_ = sent + usable(next.lease);
-      env_.trace.step({Step::kRenewLease, self_.text(), {}, 0, next.version.value});
+      RenewLease(next.version);
       return {};
     }
     env_.clock.sleep(retry_.backoff_min);
@@ -91,7 +91,6 @@ Result<> Lease::await_expiry(Version found) {
   }
 }
 
-// Step RenewLease
 Result<bool> Lease::renew(bool alone, LogSeq acknowledged) {
   if (lost_.is_set()) return false;
   while (true) {
@@ -109,7 +108,7 @@ Result<bool> Lease::renew(bool alone, LogSeq acknowledged) {
       member_ = next;
       etag_ = outcome->etag;
       until_ = from + usable(next.lease);
-      env_.trace.step({Step::kRenewLease, self_.text(), {}, 0, next.version.value});
+      RenewLease(next.version);
       return true;
     }
     MORULA_TRY(go_on_from(*outcome));
@@ -135,6 +134,12 @@ Result<> Lease::go_on_from(const ConditionalOutcome& lost) {
   member_ = *current;
   etag_ = lost.etag;
   return {};
+}
+
+// Step RenewLease
+void Lease::RenewLease(Version version) {
+  const auto until = static_cast<uint64_t>(until_.time_since_epoch().count());
+  env_.trace.step({Step::kRenewLease, self_.text(), {}, until, version.value});
 }
 
 // Step LoseLease

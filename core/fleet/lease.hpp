@@ -26,7 +26,7 @@ class Lease : public LeaseView {
   /// it is expired by the rules; kInvalid when that one turns out to be alive: two instances have
   /// one name. Suspends.
   Result<> join();
-  /// Step RenewLease. `alone`: no other live member is known. False when the lease is lost, which
+  /// Renews the lease. `alone`: no other live member is known. False when the lease is lost, which
   /// `lost()` tells too. Errors are the store's certain ones; the lease then runs out by itself.
   /// Suspends.
   Result<bool> renew(bool alone, LogSeq acknowledged);
@@ -44,6 +44,7 @@ class Lease : public LeaseView {
   Member next_content(MemberState state, LogSeq acknowledged) const;
   Result<> await_expiry(Version found);
   Result<> go_on_from(const ConditionalOutcome& lost);
+  void RenewLease(Version version);
   void LoseLease(Version found);
   Duration usable(Duration lease) const {
     return lease - lease_margin(lease, config_.margin_permille);

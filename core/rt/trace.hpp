@@ -26,7 +26,7 @@ namespace morula {
 ///   Adopt        subject: manifest key      position: q, where the own entry begins
 ///   Publish      subject: shard             other: topology version
 ///   Replay       subject: the replayed incarnation   position: from   other: to
-///   RenewLease   other: member version
+///   RenewLease   position: until when the lease holds, ns of the own clock   other: member version
 ///   Expire       subject: the expired incarnation    other: member version
 ///   LoseLease    other: member version found
 struct StepEvent {

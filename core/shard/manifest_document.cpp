@@ -7,8 +7,8 @@
 namespace morula {
 
 Result<Versioned<Manifest>> read_manifest(const Env& env, std::string_view key,
-                                          const RetryConfig& retry) {
-  auto manifest = read_document(env, key, Purpose::kOwnership, retry, decode_manifest);
+                                          const RetryConfig& retry, Purpose purpose) {
+  auto manifest = read_document(env, key, purpose, retry, decode_manifest);
   MORULA_TRY(manifest);
   if (!*manifest) {
     return fail(ErrorCode::kCorrupt, std::string(key) + ": the topology names it, but it is gone");

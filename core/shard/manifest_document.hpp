@@ -13,7 +13,8 @@ namespace morula {
 /// kCorrupt, naming the object, when it is damaged or absent: whoever names a manifest says that it
 /// exists. Suspends.
 Result<Versioned<Manifest>> read_manifest(const Env& env, std::string_view key,
-                                          const RetryConfig& retry);
+                                          const RetryConfig& retry,
+                                          Purpose purpose = Purpose::kOwnership);
 
 /// The same content under the next version, written by `writer`, with a fresh nonce.
 Manifest next_version(const Env& env, Manifest manifest, const IncarnationId& writer);

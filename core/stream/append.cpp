@@ -185,6 +185,7 @@ AppendOutcome Streams::Impl::append(const AppendRequest& request) {
   if (auto loaded = load(id, *state); !loaded) return unserved(id, std::move(loaded).error());
   auto verdict = judge(request, *media, *state);
   if (!verdict) return unserved(id, std::move(verdict).error());
+  env.trace.sometimes("an append was a duplicate", std::holds_alternative<Appended>(*verdict));
   if (const auto* accepted = std::get_if<AcceptedAppend>(&*verdict)) {
     const Appended appended = apply(request, *accepted, *state);
     const LogSeq position = *state->position;
@@ -196,7 +197,6 @@ AppendOutcome Streams::Impl::append(const AppendRequest& request) {
   if (auto* refusal = std::get_if<Refused>(&*verdict)) {
     return answer<AppendOutcome>(std::move(*refusal), position);
   }
-  env.trace.sometimes("an append was a duplicate", true);
   if (mutated(Mutant::duplicate_before_durable)) position = std::nullopt;
   return answer<AppendOutcome>(std::get<Appended>(*verdict), position);
 }

@@ -7,8 +7,9 @@
 
 namespace morula {
 
-Result<std::optional<Versioned<Topology>>> read_topology(const Env& env, const RetryConfig& retry) {
-  return read_document(env, keys::kTopology, Purpose::kOwnership, retry, decode_topology);
+Result<std::optional<Versioned<Topology>>> read_topology(const Env& env, const RetryConfig& retry,
+                                                         Purpose purpose) {
+  return read_document(env, keys::kTopology, purpose, retry, decode_topology);
 }
 
 Topology next_version(const Env& env, Topology topology, const IncarnationId& writer) {

@@ -11,7 +11,8 @@
 namespace morula {
 
 /// nullopt: there is no topology yet. kCorrupt names the object. Suspends.
-Result<std::optional<Versioned<Topology>>> read_topology(const Env& env, const RetryConfig& retry);
+Result<std::optional<Versioned<Topology>>> read_topology(const Env& env, const RetryConfig& retry,
+                                                         Purpose purpose = Purpose::kOwnership);
 
 /// The same content under the next version, written by `writer`, with a fresh nonce.
 Topology next_version(const Env& env, Topology topology, const IncarnationId& writer);

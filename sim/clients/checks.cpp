@@ -18,6 +18,15 @@ Checks::Checks(World& world)
   world_.trace().add_observer(*this);
 }
 
+void Checks::watch_leases() {
+  observer_.watch_leases([this](std::string_view instance) -> std::optional<Time> {
+    for (Process& process : world_.processes()) {
+      if (process.name() == instance) return process.clock().now();
+    }
+    return std::nullopt;
+  });
+}
+
 Checks::~Checks() {
   world_.trace().remove_observer(*this);
 }

@@ -18,6 +18,8 @@ class Checks final : public Observer {
   Checks& operator=(const Checks&) = delete;
 
   invariants::Observer& observer() { return observer_; }
+  /// Leases too: the rates of the clocks stay within what their margin is good for.
+  void watch_leases();
   /// Fails the world if something has been found wrong. Called after every event that is fed here;
   /// whoever feeds the observer itself calls it after that.
   void judge();

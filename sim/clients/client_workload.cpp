@@ -20,6 +20,7 @@ void tell_trace(Simulation& simulation, Client& client, const std::string& name)
 void ClientWorkload::setup(Simulation& simulation) {
   checks_.emplace(simulation.world());
   const Plan& plan = simulation.plan();
+  if (plan.clocks_within_bound()) checks_->watch_leases();
   Random random = simulation.world().random().fork();
   std::vector<std::string> shared;
   for (uint32_t i = 0; i < plan.streams; ++i) {

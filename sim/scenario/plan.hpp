@@ -33,6 +33,8 @@ struct Plan {
   size_t store_speed = 1;  // see sim/faults/latency.hpp
   FaultNumbers faults;     // per mille of requests, or hundredths of events per active phase
   uint64_t clock_rate_permille = 45;  // clocks run at most so much fast or slow
+  /// What the leases' margin of a twentieth is good for.
+  bool clocks_within_bound() const { return clock_rate_permille < 50; }
 
   /// "i1", "i2", ...
   std::string instance_name(uint32_t index) const { return "i" + std::to_string(index + 1); }
