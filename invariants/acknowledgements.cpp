@@ -78,6 +78,7 @@ void Acknowledgements::Acknowledge(const IncarnationId& actor, LogSeq position, 
   reachable_.acknowledged(actor, position);
   while (!log.pending.empty() && log.pending.front().seq < position) {
     check_named(actor, log.pending.front(), now);
+    reads_.acknowledged(log.pending.front().stream, actor, now);
     log.pending.pop_front();
   }
 }

@@ -16,14 +16,16 @@
 #include "invariants/incarnation_names.hpp"
 #include "invariants/object_view.hpp"
 #include "invariants/reachable.hpp"
+#include "invariants/read_lease.hpp"
 #include "invariants/violation.hpp"
 
 namespace morula::invariants {
 
 class Acknowledgements {
  public:
-  Acknowledgements(const ObjectView& objects, Reachable& reachable, Violations& violations)
-      : objects_(objects), reachable_(reachable), violations_(violations) {}
+  Acknowledgements(const ObjectView& objects, Reachable& reachable, ReadLease& reads,
+                   Violations& violations)
+      : objects_(objects), reachable_(reachable), reads_(reads), violations_(violations) {}
 
   /// Every step, at the moment it is taken.
   void step(const StepEvent& event, Duration now);
@@ -50,6 +52,7 @@ class Acknowledgements {
 
   const ObjectView& objects_;
   Reachable& reachable_;
+  ReadLease& reads_;
   Violations& violations_;
   IncarnationNames names_;
   std::map<IncarnationId, Log> logs_;

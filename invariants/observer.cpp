@@ -2,12 +2,16 @@
 
 #include <utility>
 
+#include "core/cell/cell_document.hpp"
+#include "core/store/keys.hpp"
+
 namespace morula::invariants {
 
 Observer::Observer(std::function<Duration()> now, const ObjectView& objects)
     : now_(std::move(now)),
       reachable_(objects, violations_),
-      acknowledgements_(objects, reachable_, violations_),
+      reads_(reachable_, violations_),
+      acknowledgements_(objects, reachable_, reads_, violations_),
       leases_(violations_),
       adoptions_(violations_),
       fencing_(objects, violations_),
@@ -121,6 +125,11 @@ void Observer::request_answered(HandlerId handler, int status) {
   append_path_.answered(handler, status, now_());
 }
 
+void Observer::read_answered(std::string_view instance, std::string_view tenant,
+                             std::string_view target) {
+  reads_.answered(instance, tenant, target, now_());
+}
+
 // ---- the store ----
 
 void Observer::store_asked(HandlerId handler, bool writes, Purpose purpose, std::string_view key) {
@@ -129,6 +138,10 @@ void Observer::store_asked(HandlerId handler, bool writes, Purpose purpose, std:
 
 void Observer::object_written(std::string_view key, std::string_view body) {
   leases_.object_written(key, body, now_());
+  if (key == keys::kCell) {
+    auto cell = decode_cell(body);
+    if (cell) reads_.learn(cell->hash_secret);
+  }
   durable_.written(key, body);
   reachable_.written(key, now_());
 }

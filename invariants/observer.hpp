@@ -25,6 +25,7 @@
 #include "invariants/lease_rules.hpp"
 #include "invariants/object_view.hpp"
 #include "invariants/reachable.hpp"
+#include "invariants/read_lease.hpp"
 #include "invariants/stream_history.hpp"
 #include "invariants/violation.hpp"
 
@@ -68,6 +69,8 @@ class Observer {
                        std::string_view target);
   /// `status` 0: cut off without an answer.
   void request_answered(HandlerId handler, int status);
+  /// The instance called `instance` answers a read from its own state, not by forwarding it.
+  void read_answered(std::string_view instance, std::string_view tenant, std::string_view target);
 
   // ---- the store ----
 
@@ -102,6 +105,7 @@ class Observer {
   std::map<std::string, StreamHistory> streams_;
   DurableRecords durable_;
   Reachable reachable_;
+  ReadLease reads_;
   Acknowledgements acknowledgements_;
   LeaseRules leases_;
   AdoptionRules adoptions_;

@@ -97,12 +97,21 @@ void Checks::on_call_arrived(ProcessId at, uint64_t number, const HttpRequest& r
   observer_.request_arrived(number, name_of(at), request.method, request.target);
 }
 
-void Checks::on_call_answered(ProcessId /*at*/, uint64_t number, int status) {
+void Checks::on_call_answered(ProcessId at, uint64_t number, const HttpRequest& request,
+                              const HttpResponse* response) {
   auto fiber = fibers_.find(number);
   if (fiber == fibers_.end()) return;  // it never reached a handler
-  observer_.request_answered(number, status);
+  observer_.request_answered(number, response != nullptr ? response->status : 0);
   handlers_.erase(fiber->second);
   fibers_.erase(fiber);
+  bool reads = request.method == "GET" || request.method == "HEAD";
+  // 404 is an answer from the shard's state as well; anything else above 300 need not be.
+  bool from_state = response != nullptr && (response->status < 300 || response->status == 404) &&
+                    response->headers.find("Streams-Forwarded-To") == nullptr;
+  if (reads && from_state) {
+    const std::string* tenant = request.headers.find("Morula-Tenant");
+    observer_.read_answered(name_of(at), tenant != nullptr ? *tenant : "default", request.target);
+  }
   judge();
 }
 

@@ -36,7 +36,8 @@ class Checks final : public Observer {
   void on_paused(const Life& life) override;
   void on_resumed(const Life& life) override;
   void on_call_arrived(ProcessId at, uint64_t number, const HttpRequest& request) override;
-  void on_call_answered(ProcessId at, uint64_t number, int status) override;
+  void on_call_answered(ProcessId at, uint64_t number, const HttpRequest& request,
+                        const HttpResponse* response) override;
 
  private:
   class Bucket final : public invariants::ObjectView {

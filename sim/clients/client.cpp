@@ -29,7 +29,7 @@ uint32_t drawn_weight(Random& random, uint32_t usual) {
 
 }  // namespace
 
-ClientHabits ClientHabits::draw(Random& random, Duration pause) {
+ClientHabits ClientHabits::draw(Random& random, Duration pause, bool deletes) {
   ClientHabits habits;
   habits.creates = std::max(1U, drawn_weight(random, habits.creates));
   habits.appends = drawn_weight(random, habits.appends);
@@ -38,6 +38,7 @@ ClientHabits ClientHabits::draw(Random& random, Duration pause) {
   habits.reads = drawn_weight(random, habits.reads);
   habits.heads = drawn_weight(random, habits.heads);
   habits.deletes = random.chance(1, 2) ? 0 : drawn_weight(random, habits.deletes);
+  if (deletes) habits.deletes = 1 + drawn_weight(random, 8);
   habits.pause = pause;
   constexpr int64_t kTimeoutMs[] = {500, 2000, 5000, 15'000};
   habits.timeout = std::chrono::milliseconds(kTimeoutMs[random.below(std::size(kTimeoutMs))]);

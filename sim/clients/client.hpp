@@ -37,7 +37,8 @@ struct ClientHabits {
   bool follows_redirects = false;    // asks to be redirected instead of forwarded
   uint32_t sends_content_first = 3;  // of 10 creates
 
-  static ClientHabits draw(Random& random, Duration pause);
+  /// `deletes`: at least some of them delete, and often.
+  static ClientHabits draw(Random& random, Duration pause, bool deletes);
 };
 
 class Client {

@@ -39,9 +39,9 @@ void ClientWorkload::add_client(Simulation& simulation, const std::vector<std::s
   auto number = static_cast<uint32_t>(clients_.size());
   std::vector<std::string> paths = shared;
   if (random.chance(1, 2)) paths.push_back("private/" + std::to_string(number + 1));
-  Client& client =
-      clients_.emplace_back(number + 1, simulation.addresses(), std::move(paths),
-                            ClientHabits::draw(random, plan.client_pause), checks_->observer());
+  Client& client = clients_.emplace_back(
+      number + 1, simulation.addresses(), std::move(paths),
+      ClientHabits::draw(random, plan.client_pause, plan.clients_delete), checks_->observer());
   tell_trace(simulation, client, plan.client_name(number));
   ProcessOptions options;
   options.name = plan.client_name(number);

@@ -44,8 +44,9 @@ class Observer {
   /// A process begins to handle a request, in the fiber that runs now. `number`: of all calls.
   virtual void on_call_arrived(ProcessId /*at*/, uint64_t /*number*/,
                                const HttpRequest& /*request*/) {}
-  /// It has answered it; status 0: cut off, the connection closes.
-  virtual void on_call_answered(ProcessId /*at*/, uint64_t /*number*/, int /*status*/) {}
+  /// It has answered it; null: cut off, the connection closes.
+  virtual void on_call_answered(ProcessId /*at*/, uint64_t /*number*/,
+                                const HttpRequest& /*request*/, const HttpResponse* /*response*/) {}
   virtual void on_started(const Life& /*life*/) {}
   virtual void on_ended(const Life& /*life*/) {}
   virtual void on_paused(const Life& /*life*/) {}

@@ -104,7 +104,8 @@ void SimNetwork::arrive(const CallRef& call) {
 
 void SimNetwork::answer(const CallRef& call, Result<HttpResponse> response) {
   for (Observer* observer : trace_.observers()) {
-    observer->on_call_answered(call->callee, call->number, response ? response->status : 0);
+    observer->on_call_answered(call->callee, call->number, call->request,
+                               response ? &*response : nullptr);
   }
   CallFate back = fate(call->callee, call->caller, Way::kAnswer);
   if (back.lost) return;

@@ -247,5 +247,25 @@ TEST(FencingRules, AProcessThatSaysItWasFencedHasTakenTheStep) {
   EXPECT_EQ(found(cell, Invariant::kNoFalseFencing, {"ended as fenced without"}), "");
 }
 
+TEST(ReadLease, NobodyAnswersAReadOnceAnotherOwnerHasAcknowledgedAWrite) {
+  FakeCell cell;
+  const std::string target = "/v1/stream/s?offset=-1";
+  cell.seal_and_copy();
+  cell.manifest.logs = {{Prefix{}, cell.b, LogSeq(0), std::nullopt}};
+  cell.put_manifest();
+  cell.publish(cell.b);
+  cell.observer.read_answered("a", "default", target);
+  EXPECT_TRUE(cell.observer.verdict().empty());  // b has not written yet
+  cell.appends(cell.b, 0);
+  cell.batch(cell.b, 0);
+  cell.acknowledges(cell.b, 1);
+  cell.observer.read_answered("b", "default", target);
+  EXPECT_TRUE(cell.observer.verdict().empty());
+  cell.observer.read_answered("a", "default", target);
+  EXPECT_EQ(found(cell, Invariant::kLinearizable,
+                  {"a answers a read of s from its own state", "owned by " + cell.b.text()}),
+            "");
+}
+
 }  // namespace
 }  // namespace morula::invariants
