@@ -15,7 +15,7 @@ class FaultWorkload final : public Workload {
   std::string_view name() const override { return "faults"; }
   void setup(Simulation& simulation) override {
     requests_.emplace(simulation);
-    processes_.emplace(simulation, requests_->links());
+    processes_.emplace(simulation, requests_->links(), requests_->episodes());
   }
   void heal(Simulation& /*simulation*/) override {
     requests_->heal();

@@ -25,20 +25,42 @@ constexpr uint64_t kAmbushSwitchesMax = 6;
 
 bool lies_in_wait(Fault fault) {
   return fault == Fault::crash_at_step || fault == Fault::pause_at_step ||
-         fault == Fault::crash_at_request;
+         fault == Fault::crash_at_request || fault == Fault::pause_at_request;
 }
 
-constexpr Fault kProcessFaults[] = {
-    Fault::crash,       Fault::crash_at_step, Fault::crash_at_request, Fault::stop,
-    Fault::pause_short, Fault::pause_long,    Fault::pause_at_step,    Fault::clock_rate,
-    Fault::wall_step,   Fault::partition,     Fault::store_partition,  Fault::slow_link};
+constexpr Fault kProcessFaults[] = {Fault::crash,
+                                    Fault::crash_at_step,
+                                    Fault::crash_at_request,
+                                    Fault::stop,
+                                    Fault::pause_short,
+                                    Fault::pause_long,
+                                    Fault::pause_at_step,
+                                    Fault::clock_rate,
+                                    Fault::wall_step,
+                                    Fault::partition,
+                                    Fault::store_partition,
+                                    Fault::slow_link,
+                                    Fault::pause_at_request,
+                                    Fault::store_purpose_cut,
+                                    Fault::store_kind_slow,
+                                    Fault::lease_stutter,
+                                    Fault::stale_watch};
+
+bool waits_for_request(Fault fault) {
+  return fault == Fault::crash_at_request || fault == Fault::pause_at_request;
+}
+
+bool pauses(Fault fault) {
+  return fault == Fault::pause_at_step || fault == Fault::pause_at_request;
+}
 
 }  // namespace
 
-ProcessFaults::ProcessFaults(Simulation& simulation, Links& links)
+ProcessFaults::ProcessFaults(Simulation& simulation, Links& links, StoreEpisodes& episodes)
     : simulation_(simulation),
       world_(simulation.world()),
       links_(links),
+      episodes_(episodes),
       random_(world_.random().fork()) {
   world_.trace().add_observer(*this);
   if (!simulation_.hosts().empty()) draw_events();
@@ -77,12 +99,12 @@ void ProcessFaults::schedule(Fault fault, TrueTime at) {
 void ProcessFaults::strike(Fault fault) {
   switch (fault) {
     case Fault::crash:
-      return crash(any_host(), fault);
+      return crash(some_host(), fault);
     case Fault::stop:
-      return stop(any_host());
+      return stop(some_host());
     case Fault::pause_short:
     case Fault::pause_long:
-      return pause(any_host(), fault);
+      return pause(some_host(), fault);
     case Fault::clock_rate:
       return change_clock_rate();
     case Fault::wall_step:
@@ -93,16 +115,24 @@ void ProcessFaults::strike(Fault fault) {
       return cut_store();
     case Fault::slow_link:
       return slow_link();
+    case Fault::store_purpose_cut:
+    case Fault::store_kind_slow:
+    case Fault::lease_stutter:
+    case Fault::stale_watch:
+      simulation_.happened(fault);
+      return episodes_.strike(fault, some_host().process().id(), simulation_.plan(), world_.now(),
+                              random_);
     default:
       return;
   }
 }
 
 void ProcessFaults::on_step(const Life& by, const StepEvent& event) {
+  if (event.step == Step::kPublish) publisher_ = host_of(by.process);
   if (ambushes_.empty()) return;
   for (size_t i = 0; i < ambushes_.size(); ++i) {
     const Ambush& ambush = ambushes_[i];
-    if (ambush.fault == Fault::crash_at_request || ambush.step != event.step) continue;
+    if (waits_for_request(ambush.fault) || ambush.step != event.step) continue;
     if (world_.now() < ambush.from || !random_.chance(1, ambush.chance_in)) continue;
     const Ambush sprung = ambush;
     ambushes_.erase(ambushes_.begin() + static_cast<ptrdiff_t>(i));
@@ -114,7 +144,7 @@ void ProcessFaults::on_store_sent(const StoreRequest& request) {
   if (ambushes_.empty()) return;
   for (size_t i = 0; i < ambushes_.size(); ++i) {
     const Ambush& ambush = ambushes_[i];
-    if (ambush.fault != Fault::crash_at_request || ambush.purpose != request.purpose) continue;
+    if (!waits_for_request(ambush.fault) || ambush.purpose != request.purpose) continue;
     if (world_.now() < ambush.from || !random_.chance(1, ambush.chance_in)) continue;
     const Ambush sprung = ambush;
     ambushes_.erase(ambushes_.begin() + static_cast<ptrdiff_t>(i));
@@ -127,7 +157,7 @@ void ProcessFaults::spring(const Ambush& ambush, ProcessId process) {
   if (healed_ || host == nullptr) return;
   auto act = [this, host, fault = ambush.fault] {
     if (healed_) return;
-    fault == Fault::pause_at_step ? pause(*host, fault) : crash(*host, fault);
+    pauses(fault) ? pause(*host, fault) : crash(*host, fault);
   };
   if (random_.chance(2, 3)) {
     world_.at_switch(world_.switches() + random_.below(kAmbushSwitchesMax), act);
@@ -147,8 +177,7 @@ void ProcessFaults::pause(InstanceHost& host, Fault fault) {
   if (!host.process().alive() || host.process().paused()) return;
   simulation_.happened(fault);
   const auto l = static_cast<uint64_t>(lease().count());
-  const bool shorter =
-      fault == Fault::pause_short || (fault == Fault::pause_at_step && random_.chance(1, 3));
+  const bool shorter = fault == Fault::pause_short || (pauses(fault) && random_.chance(1, 3));
   const Duration duration(shorter ? random_.between(l / 20, l - l / 10)
                                   : random_.between(l, l * 3));
   host.process().pause();
@@ -169,14 +198,14 @@ void ProcessFaults::stop(InstanceHost& host) {
 
 void ProcessFaults::change_clock_rate() {
   simulation_.happened(Fault::clock_rate);
-  any_host().process().clock().set_rate(
+  some_host().process().clock().set_rate(
       draw_clock_rate(random_, simulation_.plan().clock_rate_permille));
 }
 
 void ProcessFaults::step_wall() {
   simulation_.happened(Fault::wall_step);
   const auto ms = static_cast<int64_t>(random_.below(20'000)) - 10'000;
-  any_host().process().clock().step_wall(ms);
+  some_host().process().clock().step_wall(ms);
 }
 
 void ProcessFaults::partition() {
@@ -196,7 +225,7 @@ void ProcessFaults::partition() {
 
 void ProcessFaults::cut_store() {
   simulation_.happened(Fault::store_partition);
-  const ProcessId process = any_host().process().id();
+  const ProcessId process = some_host().process().id();
   const uint64_t which = random_.below(3);
   const Duration duration = some_outage();
   if (which != 0) {
@@ -211,7 +240,7 @@ void ProcessFaults::cut_store() {
 
 void ProcessFaults::slow_link() {
   simulation_.happened(Fault::slow_link);
-  const ProcessId process = any_host().process().id();
+  const ProcessId process = some_host().process().id();
   const uint64_t which = random_.below(3);
   Links::Way& way =
       which == 0   ? links_.to_store(process)
@@ -236,7 +265,8 @@ InstanceHost* ProcessFaults::host_of(ProcessId process) {
   return nullptr;
 }
 
-InstanceHost& ProcessFaults::any_host() {
+InstanceHost& ProcessFaults::some_host() {
+  if (publisher_ != nullptr && random_.chance(1, 2)) return *publisher_;
   return simulation_.hosts()[random_.below(simulation_.hosts().size())];
 }
 

@@ -10,6 +10,7 @@
 
 #include "core/rt/random.hpp"
 #include "sim/faults/links.hpp"
+#include "sim/faults/store_episodes.hpp"
 #include "sim/scenario/simulation.hpp"
 
 namespace morula::sim {
@@ -17,7 +18,7 @@ namespace morula::sim {
 class ProcessFaults final : public Observer {
  public:
   /// Draws everything that will happen to the simulation's instances until its active phase ends.
-  ProcessFaults(Simulation& simulation, Links& links);
+  ProcessFaults(Simulation& simulation, Links& links, StoreEpisodes& episodes);
   ~ProcessFaults() override;
 
   /// Nothing more strikes; what is down or paused comes back.
@@ -33,7 +34,7 @@ class ProcessFaults final : public Observer {
     TrueTime from;
     uint64_t chance_in;  // strikes one time out of so many chances
     Step step;           // of crash_at_step and pause_at_step
-    Purpose purpose;     // of crash_at_request
+    Purpose purpose;     // of crash_at_request and pause_at_request
   };
 
   void draw_events();
@@ -51,7 +52,8 @@ class ProcessFaults final : public Observer {
 
   void revive_after(InstanceHost& host, Duration delay);
   void repair_after(Links::Way& way, Duration delay);
-  InstanceHost& any_host();
+  /// Often the one that has published an ownership last.
+  InstanceHost& some_host();
   /// Null when no instance runs in that process.
   InstanceHost* host_of(ProcessId process);
   Duration some_downtime();
@@ -64,8 +66,10 @@ class ProcessFaults final : public Observer {
   Simulation& simulation_;
   World& world_;
   Links& links_;
+  StoreEpisodes& episodes_;
   Random random_;
   std::vector<Ambush> ambushes_;
+  InstanceHost* publisher_ = nullptr;
   bool healed_ = false;
 };
 

@@ -36,6 +36,7 @@ RequestFaults::RequestFaults(Simulation& simulation)
 void RequestFaults::heal() {
   healed_ = true;
   links_.repair();
+  episodes_.clear();
 }
 
 bool RequestFaults::hits(Fault fault, uint64_t factor) {
@@ -53,6 +54,7 @@ StoreFate RequestFaults::store_fate(const StoreRequest& request) {
   if (healed_) return fate;
   draw_store_faults(request, fate);
   apply_store_links(request, fate);
+  episodes_.apply(request, simulation_.world().now(), fate);
   return fate;
 }
 

@@ -7,6 +7,7 @@
 #include "core/rt/random.hpp"
 #include "sim/faults/fault.hpp"
 #include "sim/faults/links.hpp"
+#include "sim/faults/store_episodes.hpp"
 #include "sim/faults/weather.hpp"
 #include "sim/world/sim_network.hpp"
 #include "sim/world/sim_store.hpp"
@@ -21,6 +22,7 @@ class RequestFaults {
   explicit RequestFaults(Simulation& simulation);
 
   Links& links() { return links_; }
+  StoreEpisodes& episodes() { return episodes_; }
   /// From now on everything arrives, soon, once; what is on its way stays so.
   void heal();
 
@@ -38,6 +40,7 @@ class RequestFaults {
   Weather store_weather_;
   Weather network_weather_;
   Links links_;
+  StoreEpisodes episodes_;
   std::array<uint64_t, 16> purpose_factor_{};  // in quarters, by Purpose
   bool healed_ = false;
 };

@@ -34,6 +34,7 @@ constexpr int64_t kTrimMs[] = {500, 2000, 10'000, 60'000};
 constexpr int64_t kAttemptMs[] = {400, 1000, 2000, 5000};
 constexpr int64_t kForwardMs[] = {2000, 5000, 30'000};
 constexpr int64_t kGraceMs[] = {500, 3000, 10'000};
+constexpr uint8_t kGhostBits[] = {0, 0, 0, 0, 1, 2};
 constexpr uint8_t kPrefixBits[] = {0, 0, 0, 1, 2};
 
 // Per mille of requests, or hundredths of events per active phase.
@@ -99,6 +100,7 @@ Plan draw_plan(Random& random) {
   Plan plan;
   plan.instances = pick(random, kInstances);
   plan.clients = pick(random, kClients);
+  plan.ghost_bits = pick(random, kGhostBits);
   plan.one_machine = random.chance(1, 4);
   plan.client_pause = milliseconds(pick(random, kClientPauseMs));
   plan.streams = pick(random, kStreams);

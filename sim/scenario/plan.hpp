@@ -18,6 +18,7 @@ namespace morula::sim {
 struct Plan {
   uint32_t instances = 3;
   uint32_t clients = 8;
+  uint8_t ghost_bits = 0;    // the cell has 2^bits shards whose owners have stopped; 0: is new
   bool one_machine = false;  // the instances can tell when one of them is provably gone
   /// How long a dead instance stays down at most, while faults happen.
   Duration downtime_max = std::chrono::seconds(20);

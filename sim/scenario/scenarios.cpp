@@ -4,6 +4,7 @@
 #include "sim/clients/client_workload.hpp"
 #include "sim/faults/fault_workload.hpp"
 #include "sim/scenario/cell_workload.hpp"
+#include "sim/scenario/ghost_workload.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace morula::sim {
@@ -17,9 +18,12 @@ std::vector<std::unique_ptr<Workload>> cell_under_faults() {
   std::vector<std::unique_ptr<Workload>> parts;
   parts.push_back(std::make_unique<CellWorkload>());
   parts.push_back(std::make_unique<ClientWorkload>());
+  parts.push_back(std::make_unique<GhostWorkload>());
   parts.push_back(std::make_unique<FaultWorkload>());
   return parts;
 }
+
+void log_storm(Plan& plan, Random& random);
 
 void no_faults(Plan& plan, Random& /*random*/) {
   plan.faults = {};
@@ -32,6 +36,14 @@ void set_lease(Plan& plan, Duration lease) {
   config.heartbeat = lease / 4;
   config.heartbeat_alone = lease / 4;
   config.watch_interval = milliseconds(200);
+}
+
+void set_attempts(Plan& plan, Duration timeout) {
+  for (RetryConfig* retry :
+       {&plan.instance.retry, &plan.instance.log.retry, &plan.instance.shard.retry}) {
+    retry->attempt_timeout = timeout;
+    retry->backoff_max = milliseconds(200);
+  }
 }
 
 /// Several instances, so that there is somebody to take over.
@@ -69,19 +81,49 @@ void store_storm(Plan& plan, Random& random) {
   }
 }
 
-/// Heartbeats and ownership requests that are slow, lost or repeated, while the log flows.
+/// Renewals and watches that are slow, lost or answered late, while others read and write on.
 void lease_storm(Plan& plan, Random& random) {
   at_least_two(plan, random);
-  set_lease(plan, seconds(2 + random.below(2)));
+  set_lease(plan, seconds(3 + random.below(6)));
+  plan.clients = 10;
+  plan.client_pause = milliseconds(150);
+  plan.streams = 8 + static_cast<uint32_t>(random.below(24));
+  plan.store_speed = random.below(2);
   plan.clock_rate_permille = 47;
-  plan.faults[Fault::clock_rate] = 200;
-  plan.faults[Fault::store_slow] = 60;
-  plan.faults[Fault::store_answer_lost] = 40;
-  plan.faults[Fault::store_late] = 40;
-  plan.faults[Fault::pause_short] = 300;
-  plan.faults[Fault::pause_long] = 200;
-  plan.faults[Fault::partition] = random.chance(1, 2) ? 300 : 0;
-  plan.faults[Fault::store_partition] = 300;
+  plan.faults = {};
+  plan.faults[Fault::clock_rate] = random.chance(1, 2) ? 100 : 0;
+  if (random.chance(1, 2)) {
+    set_attempts(plan, milliseconds(300 + random.below(500)));
+    plan.faults[Fault::lease_stutter] = 500;
+  } else {
+    set_attempts(plan, seconds(2 + random.below(4)));
+    plan.faults[Fault::stale_watch] = 500;
+    plan.faults[Fault::store_partition] = 100;
+  }
+  plan.faults[Fault::pause_short] = random.chance(1, 4) ? 200 : 0;
+}
+
+/// Owners that can't renew their lease and don't know it yet: they write, flush and trim while they
+/// are being fenced.
+void zombie_writers(Plan& plan, Random& random) {
+  log_storm(plan, random);
+  set_attempts(plan, seconds(2 + random.below(4)));
+  plan.instance.log.window = 1 + random.below(2);
+  plan.faults[Fault::crash] = 0;
+  plan.faults[Fault::pause_long] = 100;
+  plan.faults[Fault::pause_at_request] = 300;
+  plan.faults[Fault::store_purpose_cut] = 600;
+  plan.faults[Fault::store_kind_slow] = 500;
+}
+
+/// Several owners at once, whose logs are busy when they take over from each other.
+void many_owners(Plan& plan, Random& random) {
+  log_storm(plan, random);
+  plan.instances = 3 + static_cast<uint32_t>(random.below(2));
+  plan.ghost_bits = 2;
+  plan.streams = 16;
+  plan.faults[Fault::crash] = 600;
+  plan.faults[Fault::store_kind_slow] = 400;
 }
 
 /// A full window, holes in it, small flushes and trims at once behind them.
@@ -164,9 +206,9 @@ using Shape = void (*)(Plan&, Random&);
 
 /// What the swarm draws, or one of the storms on top of it.
 void anything(Plan& plan, Random& random) {
-  constexpr Shape kStorms[] = {takeover_storm, zombie_storm,       store_storm,       lease_storm,
-                               log_storm,      network_storm,      restart_same_name, two_standbys,
-                               rolling_stops,  deletes_and_creates};
+  constexpr Shape kStorms[] = {takeover_storm, zombie_storm,        store_storm,       lease_storm,
+                               log_storm,      network_storm,       restart_same_name, two_standbys,
+                               rolling_stops,  deletes_and_creates, zombie_writers,    many_owners};
   if (random.chance(1, 2)) kStorms[random.below(std::size(kStorms))](plan, random);
 }
 
@@ -200,6 +242,16 @@ constexpr Scenario kScenarios[] = {
     {"log_storm",
      "a full window with holes in it, flushes and trims right behind, and crashes",
      log_storm,
+     cell_under_faults,
+     {}},
+    {"zombie_writers",
+     "owners that can't renew go on writing, flushing and trimming",
+     zombie_writers,
+     cell_under_faults,
+     {}},
+    {"many_owners",
+     "several instances own shards, and take over while their logs are busy",
+     many_owners,
      cell_under_faults,
      {}},
     {"network_storm",

@@ -36,7 +36,8 @@ class Observer {
   virtual void on_log(const Life& /*by*/, Severity /*severity*/, std::string_view /*event*/,
                       std::initializer_list<LogField> /*fields*/) {}
   virtual void on_store_sent(const StoreRequest& /*request*/) {}
-  /// The store now holds `body` under `request.key` (null: nothing any more).
+  /// The store now holds `body` under `key` (null: nothing any more). `request.number` is 0 when
+  /// the world itself has put it there.
   virtual void on_store_changed(const StoreRequest& /*request*/, std::string_view /*key*/,
                                 const Blob& /*body*/) {}
   /// A get was answered with a flipped bit; the object itself is sound.

@@ -102,7 +102,9 @@ void SimStore::plant(std::string_view key, std::string body) {
   Object object;
   object.etag = make_etag(body, manners_.etag_is_content, ++puts_);
   object.body = make_blob(std::move(body));
+  const Blob planted = object.body;
   objects_.insert_or_assign(std::string(key), std::move(object));
+  for (Observer* observer : trace_.observers()) observer->on_store_changed({}, key, planted);
 }
 
 StoreRequest SimStore::seen(const Request& request) const {

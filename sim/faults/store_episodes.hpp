@@ -1,0 +1,54 @@
+// Spells during which some requests of some processes to the store fare badly: those for one
+// purpose are lost, those of one kind are slow. What breaks a protocol is seldom that everything
+// fails; it is that one kind of request fails while the others go through.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/rt/random.hpp"
+#include "sim/faults/fault.hpp"
+#include "sim/world/sim_store.hpp"
+
+namespace morula::sim {
+
+struct Plan;
+
+class StoreEpisodes {
+ public:
+  enum class Effect : uint8_t {
+    kLost,     // never lands
+    kUnheard,  // lands, and is not answered
+    kSlow,     // lands `delay` later
+    kSlowBack  // is answered `delay` later
+  };
+  /// Which requests it strikes, when and how. Nothing: any.
+  struct Episode {
+    TrueTime from;
+    TrueTime until;
+    std::optional<ProcessId> process;
+    std::optional<ProcessId> but_process;
+    std::optional<Purpose> purpose;
+    std::optional<StoreCall> call;
+    Effect effect = Effect::kLost;
+    Duration delay{};
+  };
+
+  /// Draws the episodes of `fault`, one of store_purpose_cut, store_kind_slow, lease_stutter and
+  /// stale_watch, against `victim`, from `now` on.
+  void strike(Fault fault, ProcessId victim, const Plan& plan, TrueTime now, Random& random);
+  void begin(const Episode& episode) { episodes_.push_back(episode); }
+  void apply(const StoreRequest& request, TrueTime now, StoreFate& fate);
+  void clear() { episodes_.clear(); }
+
+ private:
+  void cut_purpose(ProcessId victim, const Plan& plan, TrueTime now, Random& random);
+  void slow_kind(const Plan& plan, TrueTime now, Random& random);
+  void stutter(ProcessId victim, const Plan& plan, TrueTime now, Random& random);
+  void stale_watch(ProcessId victim, const Plan& plan, TrueTime now, Random& random);
+
+  std::vector<Episode> episodes_;
+};
+
+}  // namespace morula::sim
