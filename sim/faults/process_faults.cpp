@@ -129,6 +129,7 @@ void ProcessFaults::strike(Fault fault) {
 
 void ProcessFaults::on_step(const Life& by, const StepEvent& event) {
   if (event.step == Step::kPublish) publisher_ = host_of(by.process);
+  if (event.step == Step::kRenewLease) episodes_.renewed(by.process, world_.now());
   if (ambushes_.empty()) return;
   for (size_t i = 0; i < ambushes_.size(); ++i) {
     const Ambush& ambush = ambushes_[i];

@@ -99,47 +99,61 @@ void StoreEpisodes::slow_kind(const Plan& plan, TrueTime now, Random& random) {
   begin(episode);
 }
 
+void StoreEpisodes::renewed(ProcessId process, TrueTime now) {
+  for (size_t i = 0; i < last_renewals_.size(); ++i) {
+    const LastRenewal last = last_renewals_[i];
+    if (last.process != process || now < last.from) continue;
+    last_renewals_.erase(last_renewals_.begin() + static_cast<ptrdiff_t>(i));
+    Episode lost;
+    lost.from = now;
+    lost.until = now + last.cut;
+    lost.process = process;
+    lost.purpose = last.purpose;
+    lost.effect = Effect::kLost;
+    begin(lost);
+    // What watchers have under way stays slow.
+    for (Episode& episode : episodes_) {
+      if (episode.but_process == process) episode.until = now;
+    }
+    return;
+  }
+}
+
+void StoreEpisodes::arm_last_renewal(ProcessId victim, const Plan& plan, TrueTime from,
+                                     Random& random) {
+  LastRenewal last;
+  last.process = victim;
+  last.from = from;
+  last.cut = percent(random, plan.instance.lease.lease, 120, 250);
+  if (random.chance(1, 2)) last.purpose = Purpose::kHeartbeat;
+  last_renewals_.push_back(last);
+}
+
 // Renewals land but are not answered for most of a lease; then one is, for an old send; then
 // nothing gets through until others have long taken over.
 void StoreEpisodes::stutter(ProcessId victim, const Plan& plan, TrueTime now, Random& random) {
-  const Duration lease = plan.instance.lease.lease;
   Episode unheard;
   unheard.from = now;
-  unheard.until = now + percent(random, lease, 40, 95);
+  unheard.until = now + percent(random, plan.instance.lease.lease, 50, 95);
   unheard.process = victim;
   unheard.purpose = Purpose::kHeartbeat;
-  unheard.effect = random.chance(1, 2) ? Effect::kUnheard : Effect::kSlowBack;
-  unheard.delay = percent(random, lease, 40, 90);
+  unheard.effect = Effect::kUnheard;
   begin(unheard);
-  Episode lost;
-  lost.from = unheard.until + percent(random, plan.instance.retry.attempt_timeout, 50, 150) +
-              percent(random, lease, 0, 20);
-  lost.until = lost.from + percent(random, lease, 100, 250);
-  lost.process = victim;
-  if (random.chance(1, 3)) lost.purpose = Purpose::kHeartbeat;
-  lost.effect = Effect::kLost;
-  begin(lost);
+  arm_last_renewal(victim, plan, unheard.until, random);
 }
 
 // Those who watch a member see its last renewal in a read that they sent long before it.
 void StoreEpisodes::stale_watch(ProcessId victim, const Plan& plan, TrueTime now, Random& random) {
-  const Duration lease = plan.instance.lease.lease;
   Episode slow;
   slow.delay = percent(random, plan.instance.retry.attempt_timeout, 50, 95);
   slow.from = now;
-  slow.until = now + slow.delay * 2;
+  slow.until = now + slow.delay * 2 + plan.instance.lease.lease;
   slow.but_process = victim;
   slow.purpose = Purpose::kHeartbeat;
   slow.call = StoreCall::kGet;
   slow.effect = Effect::kSlow;
   begin(slow);
-  Episode lost;
-  lost.from = now + slow.delay * 2 - percent(random, slow.delay, 0, 100);
-  lost.until = lost.from + percent(random, lease, 120, 250);
-  lost.process = victim;
-  if (random.chance(1, 3)) lost.purpose = Purpose::kHeartbeat;
-  lost.effect = Effect::kLost;
-  begin(lost);
+  arm_last_renewal(victim, plan, now + slow.delay, random);
 }
 
 }  // namespace morula::sim

@@ -39,8 +39,13 @@ class StoreEpisodes {
   /// stale_watch, against `victim`, from `now` on.
   void strike(Fault fault, ProcessId victim, const Plan& plan, TrueTime now, Random& random);
   void begin(const Episode& episode) { episodes_.push_back(episode); }
+  /// A process has renewed its lease, as far as it knows.
+  void renewed(ProcessId process, TrueTime now);
   void apply(const StoreRequest& request, TrueTime now, StoreFate& fate);
-  void clear() { episodes_.clear(); }
+  void clear() {
+    episodes_.clear();
+    last_renewals_.clear();
+  }
 
  private:
   void cut_purpose(ProcessId victim, const Plan& plan, TrueTime now, Random& random);
@@ -48,7 +53,17 @@ class StoreEpisodes {
   void stutter(ProcessId victim, const Plan& plan, TrueTime now, Random& random);
   void stale_watch(ProcessId victim, const Plan& plan, TrueTime now, Random& random);
 
+  /// After its next renewal from `from` on, nothing of a process gets through.
+  struct LastRenewal {
+    ProcessId process;
+    TrueTime from;
+    Duration cut;
+    std::optional<Purpose> purpose;  // nothing: of any purpose
+  };
+  void arm_last_renewal(ProcessId victim, const Plan& plan, TrueTime from, Random& random);
+
   std::vector<Episode> episodes_;
+  std::vector<LastRenewal> last_renewals_;
 };
 
 }  // namespace morula::sim

@@ -94,7 +94,32 @@ InstanceConfig draw_instance(Random& random) {
   return config;
 }
 
+std::string ms(Duration duration) {
+  return std::to_string(duration.count() / 1'000'000) + "ms";
+}
+
 }  // namespace
+
+std::string describe(const Plan& plan) {
+  const InstanceConfig& instance = plan.instance;
+  std::string text = "instances=" + std::to_string(plan.instances);
+  text += " clients=" + std::to_string(plan.clients);
+  text += " streams=" + std::to_string(plan.streams);
+  text += " ghost_bits=" + std::to_string(plan.ghost_bits);
+  text += plan.one_machine ? " one machine" : "";
+  text += " lease=" + ms(instance.lease.lease) + " heartbeat=" + ms(instance.lease.heartbeat);
+  text += " watch=" + ms(instance.lease.watch_interval);
+  text += " window=" + std::to_string(instance.log.window);
+  text += " attempt=" + ms(instance.retry.attempt_timeout);
+  text += " flush at " + std::to_string(instance.shard.unflushed_bytes_max) + " bytes";
+  text += " trim=" + ms(instance.trim_interval);
+  text += " store_speed=" + std::to_string(plan.store_speed);
+  for (size_t i = 0; i < kFaults; ++i) {
+    if (plan.faults.at(i) == 0) continue;
+    text.append(" ").append(kFaultNames[i]).append("=").append(std::to_string(plan.faults.at(i)));
+  }
+  return text;
+}
 
 Plan draw_plan(Random& random) {
   Plan plan;

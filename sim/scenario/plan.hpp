@@ -42,6 +42,9 @@ struct Plan {
   std::string client_name(uint32_t index) const { return "c" + std::to_string(index + 1); }
 };
 
+/// In one line, for traces.
+std::string describe(const Plan& plan);
+
 /// The swarm: sizes, configuration and faults of an ordinary seed.
 Plan draw_plan(Random& random);
 

@@ -38,6 +38,7 @@ Simulation::~Simulation() {
 }
 
 SeedReport Simulation::run() {
+  if (world_->trace().wants_lines()) world_->trace().line("world", describe(plan_));
   for (const auto& workload : workloads_) workload->setup(*this);
   world_->run_for(plan_.active);
   active_ = false;
