@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "core/base/units.hpp"
 #include "core/rt/trace.hpp"
@@ -15,24 +16,34 @@ class AdoptionRules {
  public:
   explicit AdoptionRules(Violations& violations) : violations_(violations) {}
 
+  /// A manifest is about to be sent: the moment at which its own entry's begin was pinned.
+  void manifest_sent(std::string_view key) {
+    if (sent_at_.find(key) == sent_at_.end()) sent_at_.emplace(key, sent_below_);
+  }
+
   void step(const StepEvent& event, Duration now) {
     if (event.step == Step::kPutLog) {
       uint64_t& end = sent_below_.try_emplace(std::string(event.actor), 0).first->second;
       if (event.position >= end) end = event.position + 1;
     }
     if (event.step != Step::kAdopt) return;
-    auto sent = sent_below_.find(event.actor);
-    if (sent == sent_below_.end() || event.position >= sent->second) return;
+    auto begun = sent_at_.find(event.subject);
+    const Ends& ends = begun == sent_at_.end() ? sent_below_ : begun->second;
+    auto sent = ends.find(event.actor);
+    if (sent == ends.end() || event.position >= sent->second) return;
     violations_.report(Invariant::kOwnershipRule, now,
                        std::string(event.actor) + " adopts " + std::string(event.subject) +
                            " from seq " + std::to_string(event.position) +
-                           " of its log, but has sent seq " + std::to_string(sent->second - 1) +
-                           " already (R3c)");
+                           " of its log, but had sent seq " + std::to_string(sent->second - 1) +
+                           " when it wrote the manifest (R3c)");
   }
 
  private:
+  using Ends = std::map<std::string, uint64_t, std::less<>>;  // by incarnation
+
   Violations& violations_;
-  std::map<std::string, uint64_t, std::less<>> sent_below_;  // by incarnation
+  Ends sent_below_;
+  std::map<std::string, Ends, std::less<>> sent_at_;  // by manifest key: when it was first sent
 };
 
 }  // namespace morula::invariants

@@ -134,6 +134,7 @@ void Observer::read_answered(std::string_view instance, std::string_view tenant,
 
 void Observer::store_asked(HandlerId handler, bool writes, Purpose purpose, std::string_view key) {
   append_path_.asked_store(handler, writes, purpose, key, now_());
+  if (writes && key.starts_with("shards/")) adoptions_.manifest_sent(key);
 }
 
 void Observer::object_written(std::string_view key, std::string_view body) {

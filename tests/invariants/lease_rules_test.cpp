@@ -87,5 +87,18 @@ TEST(AdoptionRules, FindAnEntryThatBeginsAtASeqAlreadySent) {
   EXPECT_EQ(violations.count(), 1u);
 }
 
+TEST(AdoptionRules, CountWhatWasSentBeforeTheManifestWas) {
+  Violations violations;
+  AdoptionRules rules(violations);
+  rules.step({Step::kPutLog, "a-1", {}, 4, 0}, seconds(1));
+  rules.manifest_sent("shards/0/x");
+  rules.step({Step::kPutLog, "a-1", {}, 5, 0}, seconds(2));
+  rules.step({Step::kAdopt, "a-1", "shards/0/x", 5, 0}, seconds(3));
+  EXPECT_TRUE(violations.empty());
+  rules.manifest_sent("shards/0/y");
+  rules.step({Step::kAdopt, "a-1", "shards/0/y", 5, 0}, seconds(4));
+  EXPECT_EQ(violations.count(), 1u);
+}
+
 }  // namespace
 }  // namespace morula::invariants
