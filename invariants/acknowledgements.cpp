@@ -122,7 +122,7 @@ void Acknowledgements::Fence(const StepEvent& event, Duration now) {
   if (victim == nullptr) return;
   Log& log = logs_[*victim];
   LogSeq fence(event.position);
-  reachable_.fenced(*victim, fence);
+  reachable_.fenced(*victim, fence, event.actor, now);
   if (!log.fence || fence < *log.fence) {
     log.fence = fence;
     log.fenced_by = event.actor;

@@ -25,6 +25,7 @@ Result<IncarnationId> incarnation_of(std::string_view log_key) {
 }  // namespace
 
 void Reachable::written(std::string_view key, Duration now) {
+  if (key.starts_with("log/")) return log_written(key);
   if (key == keys::kTopology) return read_topology(now);
   if (key == keys::kCell) {
     auto cell = decode_cell(*objects_.find(key));
@@ -138,6 +139,26 @@ void Reachable::check_log(const std::string& key, const ManifestLog& log, Durati
                            (log.to ? " does not exist" : ", acknowledged, does not exist"));
     return;
   }
+}
+
+void Reachable::log_written(std::string_view key) {
+  auto incarnation = incarnation_of(key);
+  auto seq = keys::log_seq(key);
+  if (!incarnation || !seq) return;
+  LogSeq& end = landed_[*incarnation];
+  end = std::max(end, *seq + 1);
+}
+
+void Reachable::fenced(const IncarnationId& incarnation, LogSeq seq, std::string_view taker,
+                       Duration now) {
+  fences_.insert({incarnation, seq});
+  LogSeq end = landed_[incarnation];
+  if (!window_ || end <= seq + *window_) return;
+  violations_.report(Invariant::kOwnershipRule, now,
+                     std::string(taker) + " takes the log of " + incarnation.text() +
+                         " for fenced at " + std::to_string(seq.value) + ", but object " +
+                         std::to_string(end.value - 1) + " has landed: that is beyond the window" +
+                         " of " + std::to_string(*window_) + " (R3a)");
 }
 
 void Reachable::removed(std::string_view key, Duration now) {

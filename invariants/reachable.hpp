@@ -5,7 +5,8 @@
 //
 // Rules of ownership that are seen in the same documents are checked here too: a manifest leaves
 // the topology only sealed (OWNERSHIP R0), a row of the topology lists every log that its manifest
-// names (R7 relies on it), and trim spares the last W landed objects and every FENCE (R7, R8).
+// names (R7 relies on it), a fence counts only if nothing lies a window beyond it (R3a), and trim
+// spares the last W landed objects and every FENCE (R7, R8).
 #pragma once
 
 #include <map>
@@ -33,8 +34,8 @@ class Reachable {
   void written(std::string_view key, Duration now);
   /// An object is gone.
   void removed(std::string_view key, Duration now);
-  /// A FENCE that counts lies there.
-  void fenced(const IncarnationId& incarnation, LogSeq seq) { fences_.insert({incarnation, seq}); }
+  /// `taker` takes a FENCE there for one that counts.
+  void fenced(const IncarnationId& incarnation, LogSeq seq, std::string_view taker, Duration now);
   /// All below `position` of that log is acknowledged.
   void acknowledged(const IncarnationId& incarnation, LogSeq position);
   /// Everything, at once.
@@ -56,6 +57,7 @@ class Reachable {
   void check_manifest(const std::string& key, const Manifest& manifest, Duration now);
   void check_row(const std::string& key, const Manifest& manifest, Duration now);
   void check_log(const std::string& key, const ManifestLog& log, Duration now);
+  void log_written(std::string_view key);
   void log_removed(std::string_view key, Duration now);
   void check_window(std::string_view key, const IncarnationId& incarnation, LogSeq seq,
                     Duration now);
@@ -67,6 +69,7 @@ class Reachable {
   std::map<IncarnationId, std::vector<ManifestLog>> closed_;  // ranges that were ever named so
   std::map<IncarnationId, LogSeq> acknowledged_;
   std::set<std::pair<IncarnationId, LogSeq>> fences_;
+  std::map<IncarnationId, LogSeq> landed_;   // one past the highest object that ever was there
   std::map<IncarnationId, LogSeq> trimmed_;  // one past the highest object that was deleted
   std::optional<uint64_t> window_;
 };

@@ -65,6 +65,8 @@ bool is_fair_refusal(OpKind kind, int status, std::string_view code) {
     case OpKind::kCreate:
       return status == 409 && code == "stream_exists";
     case OpKind::kAppend:
+      // An old append of the producer's last epoch can be the first of a new generation.
+      if (status == 400 && code == "epoch_not_at_zero") return true;
       return status == 409 && (code == "content_type_mismatch" || code == "sequence_gap" ||
                                code == "offset_mismatch");
     case OpKind::kRead:

@@ -157,6 +157,22 @@ TEST(BucketChecks, TrimSparesTheLastLandedObjects) {
             "");
 }
 
+TEST(BucketChecks, AFenceCountsOnlyIfNothingLiesAWindowBeyondIt) {
+  FakeCell cell;
+  cell.member(cell.b, MemberState::kExpired);
+  cell.batch(cell.b, 2);
+  cell.fence(cell.b, 1, cell.a);
+  cell.fences(cell.a, cell.b, 1);
+  EXPECT_TRUE(cell.observer.verdict().empty());
+  FakeCell far;
+  far.member(far.b, MemberState::kExpired);
+  far.batch(far.b, 3);
+  far.fence(far.b, 1, far.a);
+  far.fences(far.a, far.b, 1);
+  EXPECT_EQ(
+      found(far, Invariant::kOwnershipRule, {"for fenced at 1", "object 3 has landed", "R3a"}), "");
+}
+
 TEST(BucketChecks, AFenceIsNeverDeleted) {
   FakeCell cell;
   cell.member(cell.a, MemberState::kExpired);
