@@ -25,15 +25,16 @@ namespace {
 uint64_t allocations = 0;
 }  // namespace
 
-void* operator new(size_t size) {
+// Not inlined: GCC would see a free of what a new has returned, and warn.
+[[gnu::noinline]] void* operator new(size_t size) {
   ++allocations;
   if (void* place = std::malloc(size)) return place;
   throw std::bad_alloc();
 }
-void operator delete(void* place) noexcept {
+[[gnu::noinline]] void operator delete(void* place) noexcept {
   std::free(place);
 }
-void operator delete(void* place, size_t) noexcept {
+[[gnu::noinline]] void operator delete(void* place, size_t) noexcept {
   std::free(place);
 }
 
