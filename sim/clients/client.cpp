@@ -8,6 +8,7 @@
 #include "core/rt/clock.hpp"
 #include "core/rt/fiber.hpp"
 #include "core/rt/network.hpp"
+#include "core/rt/trace.hpp"
 
 namespace morula::sim {
 
@@ -256,9 +257,34 @@ Answer Client::ask(const Env& env, Stream& stream, Request& request, StreamType 
   if (!answer.unexpected.empty()) observer_.unexpected(op, answer.unexpected);
   ++operations_;
   answer.response.body = {};  // `result` ends here
+  mark_places(env, stream, request, answer.response);
   learn(env, stream, request, answer);
   heed(env, answer);
   return answer;
+}
+
+void Client::mark_places(const Env& env, const Stream& stream, const Request& request,
+                         const invariants::Response& response) const {
+  const bool ok = response.outcome == Outcome::kOk;
+  const bool unknown = response.outcome == Outcome::kUnknown;
+  const bool retry = request.producer && request.record.number != request.number;
+  Trace& trace = env.trace;
+  trace.sometimes("a producer's retry was a duplicate", ok && retry && response.duplicate);
+  trace.sometimes("a producer's retry was the first to arrive", ok && retry && !response.duplicate);
+  trace.sometimes("a producer met a stream that was created anew",
+                  response.code == "sequence_gap" || response.code == "epoch_not_at_zero");
+  trace.sometimes("an append at an expected offset was done", ok && request.expected.has_value());
+  trace.sometimes("an append at an expected offset came too late", response.offset_mismatch);
+  trace.sometimes(
+      "a client asked for an offset of another generation",
+      request.from && response.generation && request.from->generation != response.generation);
+  trace.sometimes("a client asked for an offset that is none any more", response.bad_offset);
+  trace.sometimes("a read was cut into chunks",
+                  ok && request.kind == OpKind::kRead && !response.up_to_date && !request.at_tail);
+  trace.sometimes("a create had no certain outcome", unknown && request.kind == OpKind::kCreate);
+  trace.sometimes("a delete had no certain outcome", unknown && request.kind == OpKind::kDelete);
+  trace.sometimes("a deleted stream was created again",
+                  ok && request.kind == OpKind::kCreate && !response.existed && stream.tail);
 }
 
 void Client::learn(const Env& env, Stream& stream, const Request& request, const Answer& answer) {

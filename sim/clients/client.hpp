@@ -91,6 +91,8 @@ class Client {
   Answer ask(const Env& env, Stream& stream, invariants::Request& request, StreamType type);
   void learn(const Env& env, Stream& stream, const invariants::Request& request,
              const Answer& answer);
+  void mark_places(const Env& env, const Stream& stream, const invariants::Request& request,
+                   const invariants::Response& response) const;
   /// Goes to another server, or waits, if the answer suggests it.
   void heed(const Env& env, const Answer& answer);
   void drop_unsettled(Stream& stream);
