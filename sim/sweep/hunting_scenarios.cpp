@@ -1,10 +1,23 @@
-// Which scenario hunts which mutant: measured, not guessed.
+// Which scenario hunts which mutant: measured, not guessed. Those that any storm finds soon are left
+// to the default.
 #include "sim/sweep/mutants.hpp"
 
 namespace morula::sim {
 
 std::string_view hunting_scenario(Mutant mutant) {
   switch (mutant) {
+    case Mutant::stop_fence_too_early:
+      return "rolling_stops";
+    case Mutant::fence_without_second_list:
+      return "zombie_writers";
+    case Mutant::serve_after_lease:
+    case Mutant::lease_from_answer:
+    case Mutant::lease_from_repeat:
+    case Mutant::watch_from_send:
+      return "lease_storm";
+    case Mutant::trim_reads_topology_first:
+    case Mutant::adopt_position_too_low:
+      return "many_owners";
     default:
       return "default";
   }
