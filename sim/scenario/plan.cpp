@@ -14,8 +14,8 @@ T pick(Random& random, const T (&choices)[N]) {
 }
 
 constexpr uint32_t kInstances[] = {1, 2, 2, 3, 3, 3, 3, 4};
-constexpr uint32_t kClients[] = {3, 5, 8, 8, 10};
-constexpr int64_t kClientPauseMs[] = {100, 200, 300, 300, 600};
+constexpr uint32_t kClients[] = {4, 6, 8, 8, 8, 10};
+constexpr int64_t kClientPauseMs[] = {60, 100, 150, 200, 300};
 constexpr uint32_t kStreams[] = {1, 3, 6, 12};
 constexpr size_t kPageKeys[] = {2, 5, 50, 1000};
 
@@ -25,12 +25,12 @@ constexpr int64_t kFlushIntervalMs[] = {1, 10, 100, 100};
 constexpr uint64_t kPutsPerSecond[] = {0, 0, 5, 20};
 constexpr int64_t kLeaseMs[] = {2000, 3000, 4000, 6000, 12'000};
 constexpr int64_t kWatchMs[] = {100, 300, 1000};
-constexpr uint64_t kUnflushedBytes[] = {12'000, 24'000, 60'000, kMiB};
-constexpr uint64_t kHeldObjects[] = {15, 40, 100, 500};
-constexpr uint64_t kCacheBytes[] = {64 * kKiB, 256 * kKiB, kMiB, kMiB};
+constexpr uint64_t kUnflushedBytes[] = {20'000, 40'000, 100'000, kMiB};
+constexpr uint64_t kHeldObjects[] = {25, 60, 150, 500};
+constexpr uint64_t kCacheBytes[] = {128 * kKiB, 512 * kKiB, kMiB};
 constexpr uint64_t kReadBytes[] = {500, 4000, 20'000, kMiB};
 constexpr uint64_t kCachedStreams[] = {1, 3, 10'000};
-constexpr int64_t kTrimMs[] = {500, 2000, 10'000, 60'000};
+constexpr int64_t kTrimMs[] = {300, 1000, 3000, 10'000};
 constexpr int64_t kAttemptMs[] = {400, 1000, 2000, 5000};
 constexpr int64_t kForwardMs[] = {2000, 5000, 30'000};
 constexpr int64_t kGraceMs[] = {500, 3000, 10'000};
