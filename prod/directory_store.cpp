@@ -8,6 +8,8 @@ namespace morula {
 namespace {
 
 constexpr size_t kRemoveMax = 1000;
+// A purpose is a priority.
+static_assert(static_cast<size_t>(Purpose::kTrim) < WorkerPool::kPriorities);
 
 }  // namespace
 

@@ -214,6 +214,9 @@ int serve(const ServeOptions& given) {
                     options.name);
     });
   });
+  // From here on nobody reads signals: a disk that hangs must not make the process immortal.
+  ::signal(SIGTERM, SIG_DFL);
+  ::signal(SIGINT, SIG_DFL);
   trace.log(Severity::kInfo, "stopped", {{"name", options.name}});
   return exit_code;
 }

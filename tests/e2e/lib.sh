@@ -150,6 +150,7 @@ start_client() {
   shift
   local instance arguments=()
   for instance in "$@"; do arguments+=(--url "${urls[$instance]}"); done
+  : >"$work/client.out"
   "$producer_client" run "${arguments[@]}" --journal "$journal" --stream "$(basename "$journal")" \
     >"$work/client.out" 2>&1 </dev/null &
   client=$!

@@ -37,7 +37,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr long kAttemptMs = 1500;
+// Longer than an append takes on a busy machine; some of the time, nobody answers.
+constexpr long kAttemptMs = 700;
 constexpr auto kPause = milliseconds(20);
 constexpr auto kLastRecordPatience = std::chrono::seconds(60);
 

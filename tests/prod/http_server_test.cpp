@@ -1,5 +1,7 @@
 #include "prod/http_server.hpp"
 
+#include <malloc.h>
+
 #include "core/base/json.hpp"
 #include "tests/prod/http_fixture.hpp"
 
@@ -380,6 +382,30 @@ TEST(HttpServer, ClientThatLeavesHarmsNoHandler) {
   });
   EXPECT_EQ(finished, 20);
   EXPECT_EQ(bench.left_open, 0u);
+}
+
+TEST(HttpServer, IdleConnectionIsARecordOfAKibibyte) {
+  HttpBench bench;
+  bench.run([](const HttpRequest&) { return HttpResponse(); },
+            [&](uint16_t port) {
+              const auto heap = [] { return ::mallinfo2().uordblks; };
+              constexpr size_t kConnections = 400;
+              std::vector<std::unique_ptr<RawClient>> clients;
+              const auto use_once = [&](RawClient& client) {
+                client.send(post(std::string(5000, 'x')));
+                EXPECT_EQ(status_of(client.response()), "200");
+              };
+              RawClient warm(port);
+              use_once(warm);
+              clients.reserve(kConnections);
+              const size_t before = heap();
+              for (size_t i = 0; i < kConnections; ++i) {
+                clients.push_back(std::make_unique<RawClient>(port));
+                use_once(*clients.back());
+              }
+              if (before == 0) return;  // a sanitizer's heap tells nothing
+              EXPECT_LT((heap() - before) / kConnections, 1024u);
+            });
 }
 
 TEST(HttpServer, AddressThatCannotBeListenedOnIsAClearError) {
