@@ -287,10 +287,13 @@ TEST(HttpServer, ConnectionsBeyondTheBoundAreToldSo) {
       a.send(get("/a"));
       EXPECT_EQ(status_of(a.response()), "200");
     }
-    for (int i = 0; i < 100; ++i) {
+    const auto is_served = [&] {
       RawClient d(port);
       d.send(get("/d"));
-      if (status_of(d.response()) == "200") return;
+      return status_of(d.response()) == "200";
+    };
+    for (int i = 0; i < 100; ++i) {
+      if (is_served()) return;
       std::this_thread::sleep_for(milliseconds(20));
     }
     ADD_FAILURE() << "a place never became free";
