@@ -158,7 +158,7 @@ bool HttpParser::head_done() const {
   return impl_->collector.is_header_done();
 }
 bool HttpParser::done() const {
-  return impl_->collector.is_done();
+  return impl_->collector.is_done() && !impl_->collector.problem;
 }
 const std::optional<HttpProblem>& HttpParser::problem() const {
   return impl_->collector.problem;
