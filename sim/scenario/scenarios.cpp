@@ -195,10 +195,13 @@ void deletes_and_creates(Plan& plan, Random& random) {
 }
 
 void clock_beyond_bound(Plan& plan, Random& random) {
-  two_standbys(plan, random);
+  lease_storm(plan, random);
+  plan.instances = 3;
   plan.one_machine = false;
+  plan.faults = {};
   plan.clock_rate_permille = 400;
-  plan.faults[Fault::clock_rate] = 300;
+  plan.faults[Fault::clock_rate] = 500;
+  plan.faults[Fault::store_purpose_cut] = 600;
   plan.faults[Fault::store_partition] = 400;
 }
 

@@ -1,5 +1,5 @@
-// Which scenario hunts which mutant: measured, not guessed. Those that any storm finds soon are left
-// to the default.
+// Which scenario hunts which mutant: measured, not guessed. Those that any storm finds soon are
+// left to the default.
 #include "sim/sweep/mutants.hpp"
 
 namespace morula::sim {

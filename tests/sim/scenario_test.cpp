@@ -57,6 +57,19 @@ TEST(Scenarios, EveryFaultHappensInAFewSeeds) {
   for (size_t i = 0; i < kFaults; ++i) EXPECT_GT(happened.at(i), 0u) << kFaultNames[i];
 }
 
+TEST(Scenarios, ClocksBeyondTheBoundBreakReadsAndNothingElse) {
+  constexpr uint64_t kSeedsMax = 400;
+  for (uint64_t seed = 0; seed < kSeedsMax; ++seed) {
+    SeedReport report = Simulation(*find_scenario("clock_beyond_bound"), seed).run();
+    ASSERT_TRUE(report.held()) << seed << ": " << report.failure->detail;
+    if (!report.failure) continue;
+    EXPECT_EQ(report.failure->rule, "3");
+    EXPECT_TRUE(report.failure_is_expected);
+    return;
+  }
+  ADD_FAILURE() << "no seed of " << kSeedsMax << " shows a stale read";
+}
+
 TEST(Jobs, AResultIsTheSameAfterItWasALine) {
   Job job;
   job.scenario = "default";
