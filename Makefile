@@ -1,10 +1,12 @@
 # make run    build morula and serve a cell on a directory
 # make test   all tests; ends in `N passed, N failed`
+# make lint   clang-tidy over core, invariants and sim
+# make asan   the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 # make sweep  the long simulations behind the figures of the README
 STORE ?= file:./data
 LISTEN ?= 127.0.0.1:4437
 
-.PHONY: run test sweep
+.PHONY: run test lint asan sweep
 run:
 	scripts/packages run
 	MORULA_TESTS=OFF scripts/build release morula
@@ -17,6 +19,14 @@ run:
 test:
 	scripts/packages test
 	tests/run
+
+lint:
+	scripts/packages test
+	tests/lint clang-tidy
+
+asan:
+	scripts/packages test
+	tests/run asan
 
 sweep:
 	scripts/packages run
