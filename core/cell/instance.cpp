@@ -108,6 +108,7 @@ Result<Instance::Ended> Instance::Impl::run(Scope& fibers) {
   with_scope(env.domain, [&](Scope& joining) {
     joining.spawn("join", [&] {
       auto joined = join(fibers);
+      if (!joined && joined.error().code == ErrorCode::kLeaseLost) end_with(Ended::kLeaseLost);
       if (!joined) end_with(joined.error());
       settled.set();
     });

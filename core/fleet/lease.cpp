@@ -53,6 +53,9 @@ Result<> Lease::join() {
           create_object(env_, key_, make_blob(encode_member(next)), Purpose::kHeartbeat, retry_);
     } else {
       const Member& current = (*found)->content;
+      if (current.incarnation == self_ && !mutated(Mutant::expired_is_renewed)) {
+        return joined_unheard(**found);
+      }
       if (current.state == MemberState::kLive) {
         MORULA_TRY(await_expiry(current.version));
         continue;
@@ -71,6 +74,17 @@ Result<> Lease::join() {
     }
     env_.clock.sleep(retry_.backoff_min);
   }
+}
+
+// A swap of this very join has landed, its answer came too late, and the document has moved on. If
+// it was expired meanwhile, this incarnation is over before it began: it must not be revived.
+Result<> Lease::joined_unheard(const Versioned<Member>& found) {
+  member_ = found.content;
+  etag_ = found.etag;
+  if (member_.state == MemberState::kLive) return {};  // the first renewal gives it its lease
+  env_.trace.sometimes("an incarnation was expired before it knew that it had joined", true);
+  LoseLease(member_.version);
+  return fail(ErrorCode::kLeaseLost, self_.text() + " was expired before it had joined");
 }
 
 // The name's document is live in another incarnation's hands: most often this instance's own

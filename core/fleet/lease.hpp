@@ -15,6 +15,7 @@
 #include "core/rt/sync.hpp"
 #include "core/shard/lease_view.hpp"
 #include "core/store/conditional.hpp"
+#include "core/store/versioned.hpp"
 
 namespace morula {
 
@@ -42,6 +43,7 @@ class Lease : public LeaseView {
  private:
   Result<ConditionalOutcome> swap(const Member& next);
   Member next_content(MemberState state, LogSeq acknowledged) const;
+  Result<> joined_unheard(const Versioned<Member>& found);
   Result<> await_expiry(Version found);
   Result<> go_on_from(const ConditionalOutcome& lost);
   void RenewLease(Version version);

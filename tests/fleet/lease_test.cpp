@@ -249,6 +249,37 @@ TEST(Join, WaitsUntilAnEarlierRunElsewhereHasExpired) {
   });
 }
 
+// Seed 8742 of the default scenario draws this too.
+TEST(Join, IsOverWhenTheIncarnationWasExpiredBeforeItHeardOfItsOwnSwap) {
+  sim::TestWorld world;
+  auto& b = neighbour(world, "b");
+  world.run([&](const Env& env) {
+    // The join lands at once; until the neighbour has expired it, nothing is answered.
+    bool deaf = true;
+    world.store().set_fates([&](const sim::StoreRequest& request) {
+      sim::StoreFate fate;
+      fate.answered = !deaf || request.process == b.id() || request.call != sim::StoreCall::kPut;
+      return fate;
+    });
+    b.spawn("watch", [&](const Env& other) {
+      MemberWatch watch(other, config(), {}, draw(other, "b"), "a");
+      while (watch.look().value() != MemberWatch::Seen::kOver) other.clock.sleep(milliseconds(100));
+      deaf = false;
+    });
+    Lease lease(env, config(), {}, draw(env, "a"));
+    const auto joined = lease.join();
+    ASSERT_FALSE(joined);
+    EXPECT_EQ(joined.error().code, ErrorCode::kLeaseLost);
+    EXPECT_TRUE(lease.lost().is_set());
+    EXPECT_FALSE(lease.holds());
+    // The name is free for the next incarnation.
+    Lease next(env, config(), {}, draw(env, "a"));
+    EXPECT_TRUE(next.join());
+    EXPECT_TRUE(next.holds());
+  });
+  EXPECT_EQ(stored(world, "a").version, Version(3)) << "live, expired, live";
+}
+
 TEST(Join, IsRefusedWhileTheNameIsInUse) {
   sim::TestWorld world;
   auto& b = neighbour(world, "b");
