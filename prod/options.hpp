@@ -13,7 +13,7 @@
 
 #include "core/base/result.hpp"
 #include "core/cell/config.hpp"
-#include "prod/http_server.hpp"
+#include "prod/http/http_server.hpp"
 #include "prod/log_trace.hpp"
 
 namespace morula {

@@ -1,4 +1,4 @@
-#include "prod/curl_client.hpp"
+#include "prod/http/curl_client.hpp"
 
 #include "core/rt/clock.hpp"
 #include "tests/prod/http_fixture.hpp"

@@ -1,10 +1,10 @@
-#include "prod/directory_files.hpp"
+#include "prod/directory/directory_files.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include "core/rt/sync.hpp"
-#include "prod/directory_names.hpp"
+#include "prod/directory/directory_names.hpp"
 #include "tests/prod/directory_fixture.hpp"
 
 namespace morula {

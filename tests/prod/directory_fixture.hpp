@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "prod/directory_files.hpp"
-#include "prod/directory_store.hpp"
+#include "prod/directory/directory_files.hpp"
+#include "prod/directory/directory_store.hpp"
 #include "prod/loop.hpp"
 
 namespace morula {

@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "core/rt/sync.hpp"
-#include "prod/http_server.hpp"
+#include "prod/http/http_server.hpp"
 #include "prod/log_trace.hpp"
 #include "prod/loop.hpp"
 #include "prod/posix_file.hpp"

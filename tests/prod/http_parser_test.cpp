@@ -1,4 +1,4 @@
-#include "prod/http_parser.hpp"
+#include "prod/http/http_parser.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

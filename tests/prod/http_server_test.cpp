@@ -1,4 +1,4 @@
-#include "prod/http_server.hpp"
+#include "prod/http/http_server.hpp"
 
 #include <malloc.h>
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "core/rt/store.hpp"
-#include "prod/directory_root.hpp"
+#include "prod/directory/directory_root.hpp"
 
 namespace morula {
 

@@ -1,4 +1,4 @@
-#include "prod/directory_files.hpp"
+#include "prod/directory/directory_files.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -11,9 +11,9 @@
 #include <set>
 #include <vector>
 
-#include "prod/directory_list.hpp"
-#include "prod/directory_names.hpp"
-#include "prod/directory_object.hpp"
+#include "prod/directory/directory_list.hpp"
+#include "prod/directory/directory_names.hpp"
+#include "prod/directory/directory_object.hpp"
 
 namespace morula {
 namespace {

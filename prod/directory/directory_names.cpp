@@ -1,4 +1,4 @@
-#include "prod/directory_names.hpp"
+#include "prod/directory/directory_names.hpp"
 
 #include <fmt/format.h>
 

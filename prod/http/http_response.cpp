@@ -1,4 +1,4 @@
-#include "prod/http_response.hpp"
+#include "prod/http/http_response.hpp"
 
 #include <fmt/format.h>
 #include <strings.h>

@@ -1,4 +1,4 @@
-#include "prod/http_server.hpp"
+#include "prod/http/http_server.hpp"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "core/base/check.hpp"
-#include "prod/http_connection.hpp"
+#include "prod/http/http_connection.hpp"
 
 namespace morula {
 namespace {

@@ -1,4 +1,4 @@
-#include "prod/curl_client.hpp"
+#include "prod/http/curl_client.hpp"
 
 #include <curl/curl.h>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "prod/directory_object.hpp"
+#include "prod/directory/directory_object.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "prod/directory_names.hpp"
+#include "prod/directory/directory_names.hpp"
 
 namespace morula {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "prod/http_response.hpp"
-#include "prod/http_server.hpp"
+#include "prod/http/http_response.hpp"
+#include "prod/http/http_server.hpp"
 
 namespace morula {
 

@@ -1,4 +1,4 @@
-#include "prod/http_connection.hpp"
+#include "prod/http/http_connection.hpp"
 
 #include <sys/socket.h>
 #include <sys/uio.h>

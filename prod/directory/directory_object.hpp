@@ -41,7 +41,7 @@
 
 #include "core/base/result.hpp"
 #include "core/rt/store.hpp"
-#include "prod/directory_root.hpp"
+#include "prod/directory/directory_root.hpp"
 
 namespace morula {
 

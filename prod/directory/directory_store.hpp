@@ -6,7 +6,7 @@
 
 #include "core/rt/store.hpp"
 #include "core/rt/trace.hpp"
-#include "prod/directory_files.hpp"
+#include "prod/directory/directory_files.hpp"
 #include "prod/loop.hpp"
 #include "prod/worker_pool.hpp"
 

@@ -16,7 +16,7 @@
 #include "core/base/result.hpp"
 #include "core/rt/network.hpp"
 #include "core/rt/trace.hpp"
-#include "prod/http_parser.hpp"
+#include "prod/http/http_parser.hpp"
 #include "prod/loop.hpp"
 #include "prod/posix_file.hpp"
 

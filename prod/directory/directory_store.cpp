@@ -1,4 +1,4 @@
-#include "prod/directory_store.hpp"
+#include "prod/directory/directory_store.hpp"
 
 #include <vector>
 

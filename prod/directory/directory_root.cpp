@@ -1,4 +1,4 @@
-#include "prod/directory_root.hpp"
+#include "prod/directory/directory_root.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <ctime>
 #include <vector>
 
-#include "prod/directory_names.hpp"
+#include "prod/directory/directory_names.hpp"
 
 namespace morula {
 namespace {

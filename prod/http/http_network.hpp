@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "core/rt/network.hpp"
-#include "prod/curl_client.hpp"
-#include "prod/http_server.hpp"
+#include "prod/http/curl_client.hpp"
+#include "prod/http/http_server.hpp"
 
 namespace morula {
 

@@ -1,12 +1,12 @@
-#include "prod/directory_list.hpp"
+#include "prod/directory/directory_list.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <map>
 #include <vector>
 
-#include "prod/directory_names.hpp"
-#include "prod/directory_object.hpp"
+#include "prod/directory/directory_names.hpp"
+#include "prod/directory/directory_object.hpp"
 
 namespace morula {
 namespace {
