@@ -7,11 +7,10 @@ namespace {
 using Table = std::vector<Option>;
 using Bytes = Option::ByteCount;
 
+constexpr auto kMain = "Where and who";
+
 Table main_options(ServeOptions& o) {
-  constexpr auto kMain = "Where and who";
   return {
-      {"store", kMain, &o.store,
-       "The cell's storage, shared by all its instances. file:DIR is a directory on a local disk"},
       {"listen", kMain, &o.listen,
        "Address and port to serve. Without tokens only loopback; port 0 takes a free one"},
       {"name", kMain, &o.name,
@@ -121,8 +120,15 @@ Table logging_options(ServeOptions& o) {
 
 }  // namespace
 
+std::vector<Option> store_option_table(StoreOptions& options) {
+  return {
+      {"store", kMain, &options.location,
+       "The cell's storage, shared by all its instances. file:DIR is a directory on a local disk"},
+  };
+}
+
 std::vector<Option> option_table(ServeOptions& options) {
-  Table table;
+  Table table = store_option_table(options.store);
   for (Table part :
        {main_options(options), log_options(options.instance), lease_options(options.instance.lease),
         memory_options(options), request_limit_options(options.instance),

@@ -15,11 +15,12 @@
 #include "core/cell/config.hpp"
 #include "prod/http/http_server.hpp"
 #include "prod/log_trace.hpp"
+#include "prod/open_store.hpp"
 
 namespace morula {
 
 struct ServeOptions {
-  std::string store = "file:./morula-data";
+  StoreOptions store;
   std::string listen = "127.0.0.1:4437";
   std::string name;       // empty: from the host's name and the port
   std::string advertise;  // empty: from `listen`
@@ -54,6 +55,9 @@ struct Option {
   /// kInvalid, naming the option and what is allowed.
   Result<> set(std::string_view text) const;
 };
+
+/// The part of the table that every command has which works on a store.
+std::vector<Option> store_option_table(StoreOptions& options);
 
 /// The table, bound to `options`.
 std::vector<Option> option_table(ServeOptions& options);

@@ -8,18 +8,17 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 
 #include "core/base/check.hpp"
 #include "core/base/ids.hpp"
 #include "core/cell/instance.hpp"
 #include "core/rt/random.hpp"
 #include "core/rt/sync.hpp"
-#include "prod/directory/directory_store.hpp"
 #include "prod/http/curl_client.hpp"
 #include "prod/http/http_network.hpp"
 #include "prod/linux_platform.hpp"
 #include "prod/log_trace.hpp"
+#include "prod/open_store.hpp"
 #include "prod/serve_address.hpp"
 #include "prod/thread_compute.hpp"
 #include "prod/version.hpp"
@@ -161,8 +160,6 @@ int serve(const ServeOptions& given) {
   ::signal(SIGPIPE, SIG_IGN);
   auto address = listen_address_of(options);
   if (!address) return fail_with(address.error().message);
-  const auto directory = parse_store_directory(options.store);
-  if (!directory) return fail_with(directory.error().message);
   if (!options.name.empty() && !is_valid_instance_name(options.name)) {
     return fail_with(fmt::format("--name \"{}\": write 1 to 63 of a-z, 0-9 and -", options.name));
   }
@@ -179,13 +176,8 @@ int serve(const ServeOptions& given) {
 
   Loop loop;
   LogTrace trace(options.log_level, options.log_format);
-  DirectoryFiles::Options file_options;
-  file_options.foreign_name = [&](std::string_view path, std::string_view why) {
-    trace.log(Severity::kWarning, "foreign_file_ignored", {{"path", path}, {"why", why}});
-  };
-  auto files = DirectoryFiles::open(*directory, std::move(file_options));
-  if (!files) return fail_with(files.error().message);
-  DirectoryStore store(loop, std::move(*files));
+  const auto opened = open_store(loop, trace, options.store, StoreAccess::kServe);
+  if (!opened) return fail_with(opened.error().message);
 
   HttpServer server(loop, trace, options.http);
   if (const auto listening = server.listen(address->host, address->port); !listening) {
@@ -201,7 +193,7 @@ int serve(const ServeOptions& given) {
   ThreadCompute compute(loop, std::max<uint64_t>(options.compute_threads, 1));
   Random random(random_seed());
   LinuxPlatform platform;
-  const Env env{loop.domain(), loop, network, store, random, compute, platform, trace};
+  const Env env{loop.domain(), loop, network, *opened->store, random, compute, platform, trace};
   Host host(loop, trace, env, options.instance);
   handle_signals(loop, trace, host);
   trace.log(Severity::kInfo, "starting",
@@ -209,10 +201,7 @@ int serve(const ServeOptions& given) {
 
   int exit_code = 1;
   loop.run_fiber("serve", [&] {
-    exit_code = host.run([&] {
-      print_welcome(address->url(), "file:" + std::filesystem::absolute(*directory).string(),
-                    options.name);
-    });
+    exit_code = host.run([&] { print_welcome(address->url(), opened->location, options.name); });
   });
   // From here on nobody reads signals: a disk that hangs must not make the process immortal.
   ::signal(SIGTERM, SIG_DFL);

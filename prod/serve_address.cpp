@@ -78,17 +78,4 @@ std::string default_instance_name(std::string_view host, uint16_t port) {
   return fmt::format("{}-{}", name, port);
 }
 
-Result<std::string> parse_store_directory(std::string_view store) {
-  constexpr std::string_view kScheme = "file:";
-  if (store.starts_with(kScheme) && store.size() > kScheme.size()) {
-    std::string_view directory = store.substr(kScheme.size());
-    if (directory.starts_with("//")) directory.remove_prefix(2);  // file:///srv/cell
-    if (!directory.empty()) return std::string(directory);
-  }
-  return fail(ErrorCode::kInvalid,
-              fmt::format("--store \"{}\": this version knows file:DIR, a directory on a local "
-                          "disk, such as file:./morula-data",
-                          store));
-}
-
 }  // namespace morula

@@ -27,7 +27,4 @@ Result<> check_advertised(std::string_view url);
 /// A valid instance name made of a host's name and a port.
 std::string default_instance_name(std::string_view host, uint16_t port);
 
-/// The directory in "file:DIR". kInvalid otherwise, with what is allowed.
-Result<std::string> parse_store_directory(std::string_view store);
-
 }  // namespace morula

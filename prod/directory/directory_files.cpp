@@ -24,6 +24,10 @@ constexpr size_t kListMax = 1000;
 constexpr size_t kWarningsMax = 100;
 constexpr int kPutAttemptsMax = 100;
 
+Error read_only_error(const DirectoryRoot& root) {
+  return {ErrorCode::kDenied, root.path + " was opened to be read only"};
+}
+
 }  // namespace
 
 DirectoryFiles::DirectoryFiles(Options options)
@@ -51,12 +55,14 @@ Result<std::unique_ptr<DirectoryFiles>> DirectoryFiles::open(const std::string& 
   std::error_code error;
   root.path = std::filesystem::absolute(directory, error).lexically_normal().string();
   while (root.path.size() > 1 && root.path.ends_with('/')) root.path.pop_back();
-  std::filesystem::create_directories(root.path, error);
+  const bool read_only = files->options_.read_only;
+  if (!read_only) std::filesystem::create_directories(root.path, error);
   if (error) {
     return fail(file_error(error.value(), "create the store's directory " + root.path));
   }
   root.fd.reset(::open(root.path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!root.fd) return fail(file_error(errno, "open the store's directory " + root.path));
+  if (read_only) return files;
   MORULA_TRY(files->prove_usable());
   files->sweep_temporary();
   return files;
@@ -123,7 +129,7 @@ Result<StoredObject> DirectoryFiles::get(std::string_view key, std::optional<Byt
     return fail(ErrorCode::kCorrupt, root_->full(*path) + " is larger than any object of a cell");
   }
   // Ranges are read of objects whose names were told only after their put was answered.
-  if (!range) MORULA_TRY(make_durable(*root_, *object));
+  if (!range) MORULA_TRY(make_durable(*object));
   std::string body;
   if (const int error = read_at(object->file.get(), offset, length, body)) {
     return fail(file_error(error, "read " + root_->full(*path)));
@@ -139,12 +145,18 @@ Result<ObjectInfo> DirectoryFiles::head(std::string_view key) {
   if (!path) return fail(path.error());
   const auto object = open_current(*root_, *path);
   if (!object) return fail(object.error());
-  MORULA_TRY(make_durable(*root_, *object));
+  MORULA_TRY(make_durable(*object));
   return ObjectInfo{std::string(key), static_cast<uint64_t>(object->info.st_size)};
+}
+
+Result<> DirectoryFiles::make_durable(const CurrentObject& object) {
+  if (options_.read_only) return {};
+  return morula::make_durable(*root_, object);
 }
 
 Result<Etag> DirectoryFiles::put(std::string_view key, std::string_view body,
                                  const Precondition& precondition) {
+  if (options_.read_only) return fail(read_only_error(*root_));
   const auto path = path_of_key(key);
   if (!path) return fail(path.error());
   switch (precondition.kind) {
@@ -173,6 +185,7 @@ Result<Etag> DirectoryFiles::put_anyway(const std::string& path, std::string_vie
 }
 
 Result<> DirectoryFiles::remove(std::span<const std::string> keys) {
+  if (options_.read_only) return fail(read_only_error(*root_));
   std::set<std::string> folders;
   Result<> outcome;
   for (const std::string& key : keys) {

@@ -20,6 +20,7 @@
 
 namespace morula {
 
+struct CurrentObject;
 struct DirectoryRoot;
 struct FolderEntry;
 
@@ -28,6 +29,9 @@ struct FolderEntry;
 class DirectoryFiles {
  public:
   struct Options {
+    /// Nothing is written, made or swept: puts and removes end with kDenied, and an absent
+    /// directory is kNotFound. What is read may be younger than the disk's own flush of it.
+    bool read_only = false;
     /// A name that is not ours; called once for each, from any thread.
     std::function<void(std::string_view path, std::string_view why)> foreign_name;
     /// So old a file in @tmp has no living writer, or one that can write it again.
@@ -53,6 +57,7 @@ class DirectoryFiles {
   explicit DirectoryFiles(Options options);
   Result<> prove_usable();
   void sweep_temporary();
+  Result<> make_durable(const CurrentObject& object);
   Result<Etag> put_anyway(const std::string& path, std::string_view body);
 
   Options options_;

@@ -148,6 +148,32 @@ TEST(DirectoryNames, EveryKeyIsReadBackFromItsNames) {
   }
 }
 
+TEST(DirectoryFiles, ReadOnlyStoreReadsEverythingAndWritesNothing) {
+  const TemporaryDirectory directory;
+  DirectoryFiles::Options options;
+  options.read_only = true;
+  const auto absent = DirectoryFiles::open((directory.path() / "absent").string(), options);
+  ASSERT_FALSE(absent);
+  EXPECT_EQ(absent.error().code, ErrorCode::kNotFound);
+
+  const auto etag = *open_files(directory.path())->put("k", "x", Precondition::if_absent());
+  std::filesystem::remove_all(directory.path() / "@tmp");
+  const auto files = open_files(directory.path(), options);
+  EXPECT_EQ(get(*files, "k"), "x");
+  EXPECT_EQ(files->list("", "", 10)->objects.size(), 1U);
+  const std::vector<std::string> keys{"k"};
+  const std::vector<Result<>> refused = {
+      files->put("n", "y", Precondition::if_absent()).map([](const Etag&) {}),
+      files->put("k", "y", Precondition::if_match(etag)).map([](const Etag&) {}),
+      files->put("k", "y", Precondition::none()).map([](const Etag&) {}), files->remove(keys)};
+  for (const auto& outcome : refused) {
+    ASSERT_FALSE(outcome);
+    EXPECT_EQ(outcome.error().code, ErrorCode::kDenied);
+  }
+  EXPECT_EQ(directory.files(), std::vector<std::string>{"k"});
+  EXPECT_FALSE(std::filesystem::exists(directory.path() / "absent"));
+}
+
 TEST(DirectoryStore, RequestWhoseDeadlineIsPastIsNotBegun) {
   const TemporaryDirectory directory;
   Loop loop;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/base/ids.hpp"
+#include "prod/open_store.hpp"
 #include "prod/serve_address.hpp"
 
 namespace morula {
@@ -50,7 +51,7 @@ TEST(Options, SetWhatTheyName) {
   EXPECT_TRUE(options.no_auth);
   EXPECT_EQ(options.log_format, LogFormat::kJson);
   EXPECT_EQ(options.instance.log.window, 4u);
-  EXPECT_EQ(options.store, "file:/x");
+  EXPECT_EQ(options.store.location, "file:/x");
 }
 
 TEST(Options, WrongValuesAreRefusedWithWhatIsAllowed) {
@@ -76,7 +77,7 @@ TEST(Options, FileIsReadLineByLine) {
   EXPECT_TRUE(
       apply_config_text("# a cell\n\nlease = 5s\r\n  store=\"file:/a b\"  \nno-auth = yes", table));
   EXPECT_EQ(options.instance.lease.lease, std::chrono::seconds(5));
-  EXPECT_EQ(options.store, "file:/a b");
+  EXPECT_EQ(options.store.location, "file:/a b");
   EXPECT_TRUE(options.no_auth);
   for (const char* text : {"\nlease 5s", "\nlaese = 5s", "\nlease = soon"}) {
     const auto applied = apply_config_text(text, table);
