@@ -235,6 +235,12 @@ int mutants(MutantArguments& arguments) {
   return 0;
 }
 
+void add_seed_timeout(CLI::App& command, std::chrono::seconds& timeout) {
+  command.add_option_function<int64_t>(
+      "--seed-timeout", [&timeout](int64_t seconds) { timeout = std::chrono::seconds(seconds); },
+      "Seconds of wall time after which a seed has failed (default 120)");
+}
+
 void add_run(CLI::App& app, RunOptions& options) {
   CLI::App* command = app.add_subcommand("run", "Run one seed and say what came of it");
   command->add_option("--seed", options.job.seed, "Which world")->required();
@@ -264,6 +270,7 @@ void add_sweep(CLI::App& app, SweepArguments& arguments) {
   command->add_option("--jsonl", options.jsonl_file, "Write one line of JSON per seed here");
   command->add_option("--failures", options.failures_max, "Stop after so many failures")
       ->capture_default_str();
+  add_seed_timeout(*command, options.seed_timeout);
 }
 
 void add_mutants(CLI::App& app, MutantArguments& arguments) {
@@ -279,6 +286,8 @@ void add_mutants(CLI::App& app, MutantArguments& arguments) {
       ->capture_default_str()
       ->check(CLI::Range(1, 1024));
   command->add_flag("--list", arguments.list, "Only list them");
+  command->add_flag("--examples", options.examples, "Show a seed that catches each");
+  add_seed_timeout(*command, options.seed_timeout);
 }
 
 }  // namespace

@@ -41,6 +41,7 @@ SeedReport Simulation::run() {
   if (world_->trace().wants_lines()) world_->trace().line("world", describe(plan_));
   for (const auto& workload : workloads_) workload->setup(*this);
   world_->run_for(plan_.active);
+  if (world_->failure()) return report();
   active_ = false;
   world_->trace().line("world", "healing");
   for (const auto& workload : workloads_) workload->heal(*this);

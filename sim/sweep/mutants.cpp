@@ -147,7 +147,7 @@ class Table {
   static void print_head() {
     std::printf("%-28s %-9s %-24s %7s  %s\n", "mutant", "caught", "by rule", "seeds", "scenario");
   }
-  static void print(const Hunt& hunt) {
+  static void print(const Hunt& hunt, bool example) {
     const auto median = hunt.median();
     const std::string seeds = median ? std::to_string(*median) : "-";
     std::string caught = median ? "yes" : "NO";
@@ -156,6 +156,10 @@ class Table {
                 caught.c_str(), hunt.rules().c_str(), seeds.c_str(), hunt.scenario().c_str());
     if (!median) {
       std::printf("  survived: %s\n", std::string(mutant_rule(hunt.mutant())).c_str());
+    }
+    if (example && hunt.example()) {
+      std::printf("  %s\n  %s\n", hunt.example()->detail.c_str(),
+                  hunt.example()->job.command().c_str());
     }
     std::fflush(stdout);
   }
@@ -183,7 +187,7 @@ int run_mutants(const MutantOptions& options) {
                });
     }
     progress.clear();
-    Table::print(hunt);
+    Table::print(hunt, options.examples);
     seeds += hunt.seeds();
     if (!hunt.median()) ++survived;
     ++done;

@@ -19,6 +19,7 @@ struct MutantOptions {
   size_t jobs = 1;
   std::string scenario;  // empty: the one that hunts each mutant best
   std::chrono::seconds seed_timeout{120};
+  bool examples = false;  // show a seed that catches each mutant
 };
 
 /// Prints the table to stdout. Returns the exit code: 0 all caught, 1 one survived.

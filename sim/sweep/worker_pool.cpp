@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,6 +37,15 @@ bool write_all(int fd, std::string_view bytes) {
     bytes.remove_prefix(static_cast<size_t>(n));
   }
   return true;
+}
+
+// A world takes some 100 MiB at most; one that eats memory without end is a failed seed, not the
+// end of the machine. Sanitizers reserve address space that would count.
+void limit_memory() {
+#if !defined(__SANITIZE_ADDRESS__)
+  const rlimit limit{4ULL << 30, 4ULL << 30};
+  setrlimit(RLIMIT_DATA, &limit);
+#endif
 }
 
 /// The worker's life: a job a line in, a result a line out.
@@ -112,6 +122,7 @@ void WorkerPool::begin(Worker& worker) {
     close(jobs[1]);
     close(results[0]);
     close(words[0]);
+    limit_memory();
     work(jobs[0], results[1], options_.run);
   }
   close(jobs[0]);

@@ -55,6 +55,7 @@ void World::count_switch() {
   if (++switches_at_now_ > kSwitchesAtOneTimeMax) {
     fail("livelock", "fibers keep switching and no time passes");
   }
+  if (switches_ > kSwitchesMax) fail("livelock", "fibers keep switching far beyond what is needed");
 }
 
 void World::run_until(TrueTime time) {

@@ -87,6 +87,8 @@ class World {
 
   /// More switches than this without time passing: a livelock, which fails the world.
   static constexpr uint64_t kSwitchesAtOneTimeMax = 1'000'000;
+  /// More than this in all: whatever it does, it won't end. Ordinary worlds have some 20,000.
+  static constexpr uint64_t kSwitchesMax = 20'000'000;
 
  private:
   friend class Process;
