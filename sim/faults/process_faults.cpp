@@ -44,7 +44,8 @@ constexpr Fault kProcessFaults[] = {Fault::crash,
                                     Fault::store_purpose_cut,
                                     Fault::store_kind_slow,
                                     Fault::lease_stutter,
-                                    Fault::stale_watch};
+                                    Fault::stale_watch,
+                                    Fault::blind_writer};
 
 bool waits_for_request(Fault fault) {
   return fault == Fault::crash_at_request || fault == Fault::pause_at_request;
@@ -119,6 +120,7 @@ void ProcessFaults::strike(Fault fault) {
     case Fault::store_kind_slow:
     case Fault::lease_stutter:
     case Fault::stale_watch:
+    case Fault::blind_writer:
       simulation_.happened(fault);
       return episodes_.strike(fault, some_host().process().id(), simulation_.plan(), world_.now(),
                               random_);

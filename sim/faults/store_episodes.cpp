@@ -70,6 +70,8 @@ void StoreEpisodes::strike(Fault fault, ProcessId victim, const Plan& plan, True
       return stutter(victim, plan, now, random);
     case Fault::stale_watch:
       return stale_watch(victim, plan, now, random);
+    case Fault::blind_writer:
+      return blind_writer(victim, plan, now, random);
     default:
       return;
   }
@@ -154,6 +156,26 @@ void StoreEpisodes::stale_watch(ProcessId victim, const Plan& plan, TrueTime now
   slow.effect = Effect::kSlow;
   begin(slow);
   arm_last_renewal(victim, plan, now + slow.delay, random);
+}
+
+// It writes, flushes and trims on while others expire it, list its log and send their fence.
+void StoreEpisodes::blind_writer(ProcessId victim, const Plan& plan, TrueTime now, Random& random) {
+  Episode slow;
+  slow.delay = percent(random, plan.instance.retry.attempt_timeout, 30, 95);
+  slow.from = now;
+  slow.until = now + percent(random, plan.instance.lease.lease, 200, 300) + slow.delay * 2;
+  slow.but_process = victim;
+  slow.purpose = Purpose::kOwnership;
+  slow.call = StoreCall::kPut;
+  slow.effect = Effect::kSlow;
+  begin(slow);
+  Episode blind;
+  blind.from = now;
+  blind.until = slow.until;
+  blind.process = victim;
+  blind.purpose = Purpose::kHeartbeat;
+  blind.effect = random.chance(1, 2) ? Effect::kLost : Effect::kUnheard;
+  begin(blind);
 }
 
 }  // namespace morula::sim

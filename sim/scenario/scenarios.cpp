@@ -112,8 +112,9 @@ void zombie_writers(Plan& plan, Random& random) {
   plan.faults[Fault::crash] = 0;
   plan.faults[Fault::pause_long] = 100;
   plan.faults[Fault::pause_at_request] = 300;
-  plan.faults[Fault::store_purpose_cut] = 600;
-  plan.faults[Fault::store_kind_slow] = 500;
+  plan.faults[Fault::store_purpose_cut] = 200;
+  plan.faults[Fault::store_kind_slow] = 200;
+  plan.faults[Fault::blind_writer] = 600;
 }
 
 /// Several owners at once, whose logs are busy when they take over from each other.
@@ -122,8 +123,9 @@ void many_owners(Plan& plan, Random& random) {
   plan.instances = 3 + static_cast<uint32_t>(random.below(2));
   plan.ghost_bits = 2;
   plan.streams = 16;
+  set_attempts(plan, seconds(2 + random.below(4)));
   plan.faults[Fault::crash] = 600;
-  plan.faults[Fault::store_kind_slow] = 400;
+  plan.faults[Fault::store_kind_slow] = 800;
 }
 
 /// A full window, holes in it, small flushes and trims at once behind them.
