@@ -28,6 +28,7 @@ namespace morula::sim {
   X(lease_stutter, "a renewal is answered late, and then none gets through")             \
   X(stale_watch, "watchers' reads are slow when a member stops renewing")                \
   X(blind_writer, "an owner can't renew, and what takes over from it is slow")           \
+  X(trim_slow, "what a trim reads comes late")                                           \
   X(request_lost, "a request to a process is lost or comes very late")                   \
   X(answer_lost, "a process's answer is lost or comes very late")                        \
   X(store_request_lost, "a store request is lost: timeout, nothing done")                \

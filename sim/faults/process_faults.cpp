@@ -45,7 +45,8 @@ constexpr Fault kProcessFaults[] = {Fault::crash,
                                     Fault::store_kind_slow,
                                     Fault::lease_stutter,
                                     Fault::stale_watch,
-                                    Fault::blind_writer};
+                                    Fault::blind_writer,
+                                    Fault::trim_slow};
 
 bool waits_for_request(Fault fault) {
   return fault == Fault::crash_at_request || fault == Fault::pause_at_request;
@@ -121,6 +122,7 @@ void ProcessFaults::strike(Fault fault) {
     case Fault::lease_stutter:
     case Fault::stale_watch:
     case Fault::blind_writer:
+    case Fault::trim_slow:
       simulation_.happened(fault);
       return episodes_.strike(fault, some_host().process().id(), simulation_.plan(), world_.now(),
                               random_);

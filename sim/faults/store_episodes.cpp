@@ -72,6 +72,8 @@ void StoreEpisodes::strike(Fault fault, ProcessId victim, const Plan& plan, True
       return stale_watch(victim, plan, now, random);
     case Fault::blind_writer:
       return blind_writer(victim, plan, now, random);
+    case Fault::trim_slow:
+      return slow_trim(plan, now, random);
     default:
       return;
   }
@@ -156,6 +158,18 @@ void StoreEpisodes::stale_watch(ProcessId victim, const Plan& plan, TrueTime now
   slow.effect = Effect::kSlow;
   begin(slow);
   arm_last_renewal(victim, plan, now + slow.delay, random);
+}
+
+// Between the reads of one trim there is time for a takeover, for acknowledgements and a flush.
+void StoreEpisodes::slow_trim(const Plan& plan, TrueTime now, Random& random) {
+  Episode slow;
+  slow.from = now;
+  slow.until = now + percent(random, plan.instance.lease.lease, 200, 500);
+  slow.purpose = Purpose::kTrim;
+  slow.call = StoreCall::kGet;
+  slow.effect = random.chance(1, 2) ? Effect::kSlow : Effect::kSlowBack;
+  slow.delay = percent(random, plan.instance.retry.attempt_timeout, 30, 95);
+  begin(slow);
 }
 
 // It writes, flushes and trims on while others expire it, list its log and send their fence.

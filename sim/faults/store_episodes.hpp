@@ -36,7 +36,7 @@ class StoreEpisodes {
   };
 
   /// Draws the episodes of `fault`, one of store_purpose_cut, store_kind_slow, lease_stutter,
-  /// stale_watch and blind_writer, against `victim`, from `now` on.
+  /// stale_watch, blind_writer and trim_slow, against `victim`, from `now` on.
   void strike(Fault fault, ProcessId victim, const Plan& plan, TrueTime now, Random& random);
   void begin(const Episode& episode) { episodes_.push_back(episode); }
   /// A process has renewed its lease, as far as it knows.
@@ -52,6 +52,7 @@ class StoreEpisodes {
   void slow_kind(const Plan& plan, TrueTime now, Random& random);
   void stutter(ProcessId victim, const Plan& plan, TrueTime now, Random& random);
   void stale_watch(ProcessId victim, const Plan& plan, TrueTime now, Random& random);
+  void slow_trim(const Plan& plan, TrueTime now, Random& random);
   void blind_writer(ProcessId victim, const Plan& plan, TrueTime now, Random& random);
 
   /// After its next renewal from `from` on, nothing of a process gets through.

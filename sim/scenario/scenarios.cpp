@@ -124,8 +124,11 @@ void many_owners(Plan& plan, Random& random) {
   plan.ghost_bits = 2;
   plan.streams = 16;
   set_attempts(plan, seconds(2 + random.below(4)));
-  plan.faults[Fault::crash] = 600;
-  plan.faults[Fault::store_kind_slow] = 800;
+  plan.one_machine = random.chance(1, 2);
+  plan.downtime_max = seconds(2);
+  plan.faults[Fault::crash] = 900;
+  plan.faults[Fault::store_kind_slow] = 200;
+  plan.faults[Fault::trim_slow] = 500;
 }
 
 /// A full window, holes in it, small flushes and trims at once behind them.
