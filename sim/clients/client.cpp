@@ -190,6 +190,12 @@ void Client::read(const Env& env, Stream& stream) {
   } else if (how >= 3 && !stream.offsets.empty()) {
     request.from = stream.offsets[env.random.below(stream.offsets.size())];
   }
+  if (!stream.cache.empty() && env.random.chance(1, 5)) {
+    request.at_tail = false;
+    request.from = stream.cache.from();
+    ask(env, stream, request, stream.type, true);
+    return;
+  }
   for (int chunk = 0; chunk < kChunksMax; ++chunk) {
     Answer answer = ask(env, stream, request, stream.type);
     if (answer.response.outcome != Outcome::kOk || answer.response.up_to_date || request.at_tail ||
@@ -239,7 +245,7 @@ void Client::remove(const Env& env, Stream& stream) {
   ask(env, stream, request, stream.type);
 }
 
-Answer Client::ask(const Env& env, Stream& stream, Request& request, StreamType type) {
+Answer Client::ask(const Env& env, Stream& stream, Request& request, StreamType type, bool cached) {
   request.client = number_;
   request.number = ++next_operation_;
   request.path = stream.path;
@@ -249,8 +255,15 @@ Answer Client::ask(const Env& env, Stream& stream, Request& request, StreamType 
   }
   HttpRequest http = http_request(request, type);
   if (habits_.follows_redirects) http.headers.add("Streams-Pin", "redirect");
+  if (cached) http.headers.add("If-None-Match", stream.cache.etag());
   invariants::OpRef op = observer_.begin(request);
   auto result = env.network.call(server_, http, env.clock.now() + habits_.timeout);
+  if (cached && result) {
+    env.trace.sometimes("a cached read was still right", result->status == 304);
+    env.trace.sometimes("a cached read was right no more", result->status == 200);
+    stream.cache.complete(*result);
+  }
+  if (request.kind == OpKind::kRead && result) stream.cache.remember(request, *result);
   Answer answer = understand(request, result);
   observer_.end(op, answer.response);
   if (tell_) tell_(request.path + " " + observer_.history().describe(op));
@@ -303,10 +316,22 @@ void Client::learn(const Env& env, Stream& stream, const Request& request, const
   KnownOffset known{*response.next, response.generation};
   bool is_tail = request.kind != OpKind::kRead || response.up_to_date;
   if (is_tail) stream.tail = known;
+  keep_offset(env, stream, known);
+  // Between two messages of one append there is an offset as well.
+  bool appended = request.kind == OpKind::kAppend && !response.duplicate;
+  if (appended && request.messages > 1 && env.random.chance(1, 4)) {
+    const uint64_t back = env.random.between(1, request.messages - 1);
+    known.offset.messages -= back;
+    known.offset.bytes -= back * request.message_bytes;
+    keep_offset(env, stream, known);
+  }
+}
+
+void Client::keep_offset(const Env& env, Stream& stream, const KnownOffset& offset) {
   if (stream.offsets.size() < kOffsetsKept) {
-    stream.offsets.push_back(known);
+    stream.offsets.push_back(offset);
   } else {
-    stream.offsets[env.random.below(kOffsetsKept)] = known;
+    stream.offsets[env.random.below(kOffsetsKept)] = offset;
   }
 }
 

@@ -16,6 +16,7 @@
 #include "core/rt/env.hpp"
 #include "core/rt/random.hpp"
 #include "invariants/observer.hpp"
+#include "sim/clients/read_cache.hpp"
 #include "sim/clients/stream_http.hpp"
 
 namespace morula::sim {
@@ -74,6 +75,7 @@ class Client {
     uint64_t epoch = 0;
     uint64_t seq = 0;
     std::optional<Unsettled> unsettled;
+    ReadCache cache;
   };
 
   void do_something(const Env& env);
@@ -88,11 +90,14 @@ class Client {
   /// Puts a record into the request.
   void fill(const Env& env, invariants::Request& request, StreamType type);
   /// One operation, from its beginning to its end in the history. `request` gets its number.
-  Answer ask(const Env& env, Stream& stream, invariants::Request& request, StreamType type);
+  /// `cached`: a read that asks whether what the cache holds is still right.
+  Answer ask(const Env& env, Stream& stream, invariants::Request& request, StreamType type,
+             bool cached = false);
   void learn(const Env& env, Stream& stream, const invariants::Request& request,
              const Answer& answer);
   void mark_places(const Env& env, const Stream& stream, const invariants::Request& request,
                    const invariants::Response& response) const;
+  void keep_offset(const Env& env, Stream& stream, const invariants::KnownOffset& offset);
   /// Goes to another server, or waits, if the answer suggests it.
   void heed(const Env& env, const Answer& answer);
   void drop_unsettled(Stream& stream);

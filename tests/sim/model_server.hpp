@@ -155,7 +155,7 @@ class ModelServer {
     response.headers.set("Stream-Up-To-Date", "true");
     size_t from = 0;
     size_t end = stream.messages.size();
-    if (lie_ == Lie::kShowsOldReads && ++reads_ % 40 == 0 && end > 0) --end;
+    if (lie_ == Lie::kShowsOldReads && ++reads_ % 10 == 0 && end > 0) --end;
     Offset at;
     size_t query = request.target.find("?offset=");
     std::string wanted = query == std::string::npos ? "" : request.target.substr(query + 8);

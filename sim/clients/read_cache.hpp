@@ -1,0 +1,45 @@
+// A client's HTTP cache of one read: it asks again with the read's ETag, and takes a 304 for the
+// answer that it has kept. So a 304 is checked like the 200 that it stands for.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/rt/network.hpp"
+#include "invariants/history.hpp"
+
+namespace morula::sim {
+
+class ReadCache {
+ public:
+  /// Keeps a read's answer if it can be asked for again.
+  void remember(const invariants::Request& request, const HttpResponse& response) {
+    const std::string* etag = response.headers.find("ETag");
+    const std::string* type = response.headers.find("Content-Type");
+    if (response.status != 200 || etag == nullptr || type == nullptr) return;
+    kept_ = Kept{request.from, *etag, *type, response.body};
+  }
+  bool empty() const { return !kept_; }
+  /// Where the kept read began. Not empty.
+  const std::optional<invariants::KnownOffset>& from() const { return kept_->from; }
+  /// Not empty.
+  const std::string& etag() const { return kept_->etag; }
+  /// Turns a 304 into what it stands for. Not empty.
+  void complete(HttpResponse& response) const {
+    if (response.status != 304) return;
+    response.status = 200;
+    response.headers.set("Content-Type", kept_->type);
+    response.body = kept_->body;
+  }
+
+ private:
+  struct Kept {
+    std::optional<invariants::KnownOffset> from;
+    std::string etag;
+    std::string type;
+    std::string body;
+  };
+  std::optional<Kept> kept_;
+};
+
+}  // namespace morula::sim
