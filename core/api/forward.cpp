@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/api/responses.hpp"
+#include "core/base/mutant.hpp"
 #include "core/rt/clock.hpp"
 #include "core/rt/trace.hpp"
 
@@ -71,7 +72,8 @@ std::optional<HttpResponse> Forwarder::call(const std::string& address) {
   auto answer = env_.network.call(address, passed_on(), until);
   if (!answer) {
     // kNotFound is the only error after which the request was certainly not carried out.
-    const bool unknown = answer.error().code != ErrorCode::kNotFound && !is_read();
+    const bool unknown = answer.error().code != ErrorCode::kNotFound && !is_read() &&
+                         !mutated(Mutant::forward_repeats_unknown);
     env_.trace.sometimes("a forwarded change ended with its outcome unknown", unknown);
     if (!unknown) return std::nullopt;
     return outcome_unknown_response(answer.error().message);

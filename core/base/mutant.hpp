@@ -35,7 +35,13 @@ namespace morula {
   X(lease_from_repeat, "the lease counts from the last repeat of a renewal")              \
   X(watch_from_send, "a watch counts from when its read was sent")                        \
   X(expired_is_renewed, "an expired member document is renewed")                          \
-  X(stop_fence_too_early, "a clean stop writes its fence before its batches have landed")
+  X(stop_fence_too_early, "a clean stop writes its fence before its batches have landed") \
+  X(read_before_durable, "a read is answered before what it shows is durable")            \
+  X(refusal_before_durable, "a refusal is answered before what it rests on is durable")   \
+  X(flush_unacknowledged, "a flush takes what is not acknowledged")                       \
+  X(lease_without_margin, "a lease is used to its end, without its margin")               \
+  X(forward_repeats_unknown, "a forward whose outcome is unknown is sent again")          \
+  X(publish_on_later_version, "a takeover's CAS goes by a later version than it read")
 
 enum class Mutant : uint8_t {
   none,

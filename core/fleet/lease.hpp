@@ -9,6 +9,7 @@
 
 #include <string>
 
+#include "core/base/mutant.hpp"
 #include "core/fleet/lease_config.hpp"
 #include "core/fleet/member.hpp"
 #include "core/rt/env.hpp"
@@ -49,6 +50,7 @@ class Lease : public LeaseView {
   void RenewLease(Version version);
   void LoseLease(Version found);
   Duration usable(Duration lease) const {
+    if (mutated(Mutant::lease_without_margin)) return lease;
     return lease - lease_margin(lease, config_.margin_permille);
   }
 

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -66,6 +67,11 @@ struct Streams::Impl {
   /// Gives `answer` once `reflects` is acknowledged and the lease holds.
   template <class Outcome, class Answer>
   Outcome answer(Answer&& given, std::optional<LogSeq> reflects) {
+    using Given = std::decay_t<Answer>;
+    constexpr bool kReads = std::is_same_v<Given, ReadAnswer> || std::is_same_v<Given, StreamInfo>;
+    constexpr bool kRefuses = std::is_same_v<Given, Refused>;
+    if (kReads && mutated(Mutant::read_before_durable)) reflects = std::nullopt;
+    if (kRefuses && mutated(Mutant::refusal_before_durable)) reflects = std::nullopt;
     if (auto confirmed = confirm(reflects, ShardRows::Wrote::kNo); !confirmed) {
       return Unserved{std::move(confirmed).error()};
     }

@@ -14,6 +14,7 @@ std::string_view hunting_scenario(Mutant mutant) {
     case Mutant::lease_from_answer:
     case Mutant::lease_from_repeat:
     case Mutant::watch_from_send:
+    case Mutant::lease_without_margin:
       return "lease_storm";
     case Mutant::trim_reads_topology_first:
     case Mutant::adopt_position_too_low:
