@@ -1,0 +1,87 @@
+#include <charconv>
+#include <vector>
+
+#include "bench/load/http_scanner.hpp"
+
+namespace morula::load {
+namespace {
+
+constexpr std::string_view kContentType = "Content-Type: application/octet-stream\r\n";
+
+void append_number(std::string& out, uint64_t number) {
+  char digits[20];
+  const auto end = std::to_chars(digits, digits + sizeof(digits), number).ptr;
+  out.append(digits, end);
+}
+
+class HttpProtocol final : public Protocol {
+ public:
+  HttpProtocol(const Workload& workload, const std::string& host)
+      : workload_(workload), record_(record_of(workload.record_bytes)) {
+    for (size_t stream = 0; stream < workload.streams; ++stream) {
+      const std::string path =
+          workload.prefix + "load-" + workload.nonce + "-" + std::to_string(stream);
+      const std::string end = " HTTP/1.1\r\nHost: " + host + "\r\n";
+      creates_.push_back("PUT " + path + end + std::string(kContentType) +
+                         "Content-Length: 0\r\n\r\n");
+      appends_.push_back("POST " + path + end + std::string(kContentType) +
+                         "Content-Length: " + std::to_string(workload.record_bytes) + "\r\n");
+      reads_.push_back("GET " + path + "?offset=-1" + end + "\r\n");
+    }
+    if (!workload.producers) return;
+    sequences_.resize(workload.connections * workload.streams);
+    for (size_t i = 0; i < workload.connections; ++i) {
+      producers_.push_back("Producer-Id: load-" + workload.nonce + "-" + std::to_string(i) +
+                           "\r\nProducer-Epoch: 0\r\nProducer-Seq: ");
+    }
+  }
+
+  size_t creations() const override { return creates_.size(); }
+
+  void write(Operation operation, size_t stream, size_t connection, Request& request) override {
+    std::string& head = *request.head;
+    switch (operation) {
+      case Operation::kCreate:
+        head.assign(creates_[stream]);
+        return;
+      case Operation::kRead:
+        head.assign(reads_[stream]);
+        return;
+      case Operation::kFill:
+      case Operation::kAppend:
+        head.assign(appends_[stream]);
+        if (!producers_.empty() && operation == Operation::kAppend) {
+          head.append(producers_[connection]);
+          append_number(head, sequences_[connection * workload_.streams + stream]++);
+          head.append("\r\n");
+        }
+        head.append("\r\n");
+        request.body = record_;
+    }
+  }
+
+  std::unique_ptr<ReplyScanner> scanner() const override { return std::make_unique<HttpScanner>(); }
+
+ private:
+  Workload workload_;
+  std::string record_;
+  std::vector<std::string> creates_;
+  std::vector<std::string> appends_;  // without the empty line
+  std::vector<std::string> reads_;
+  std::vector<std::string> producers_;
+  std::vector<uint32_t> sequences_;  // next, by connection and stream
+};
+
+}  // namespace
+
+std::unique_ptr<Protocol> http_protocol(const Workload& workload, const std::string& host) {
+  return std::make_unique<HttpProtocol>(workload, host);
+}
+
+std::string record_of(size_t size) {
+  std::string record(size, ' ');
+  for (size_t i = 0; i < size; ++i) record[i] = static_cast<char>('a' + i % 26);
+  return record;
+}
+
+}  // namespace morula::load
