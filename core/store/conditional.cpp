@@ -79,6 +79,9 @@ class ConditionalPut {
 
  private:
   bool swaps() const { return condition_.kind == Precondition::Kind::kIfMatch; }
+  bool shows_base(const ConditionalOutcome& found) const {
+    return swaps() && !found.landed && found.body && found.etag == condition_.etag;
+  }
 
   Settled settle(const Error& error) {
     if (error.code == ErrorCode::kPreconditionFailed) return settle_failed_condition();
@@ -87,13 +90,25 @@ class ConditionalPut {
     if (outcome_unknown(error.code)) {
       unresolved_ = true;
       if (mutated(Mutant::unknown_is_failure)) return outcome_of(false, std::nullopt);
-      return std::nullopt;
+      return error.code == ErrorCode::kTimeout ? std::nullopt : settle_by_reading();
     }
     if (passes(error.code)) return std::nullopt;
     env_.trace.sometimes("a put was refused after an attempt with an unknown outcome", unresolved_);
     // That attempt may still land: this refusal says nothing about it.
     if (unresolved_) return std::nullopt;
     return fail(error);
+  }
+
+  /// Some stores tell the loser of a race an error that leaves all open, however often it asks. So
+  /// look: own content has landed; foreign content where nothing or the base was settles it too.
+  /// What is as it was before settles nothing.
+  Settled settle_by_reading() {
+    auto outcome = read_back(env_, key_, *body_, purpose_, retry_);
+    if (!outcome || (!outcome->body && !swaps())) return std::nullopt;
+    if (shows_base(*outcome)) return std::nullopt;
+    env_.trace.sometimes("an error hid that a put had landed", outcome->landed);
+    env_.trace.sometimes("an error hid that a put was lost", !outcome->landed);
+    return std::move(*outcome);
   }
 
   Settled settle_failed_condition() {
@@ -109,9 +124,7 @@ class ConditionalPut {
     }
     env_.trace.sometimes("a failed condition was about our own object", outcome->landed);
     // The store says that the base has passed, and shows it: it will make up its mind.
-    if (!outcome->landed && swaps() && outcome->body && outcome->etag == condition_.etag) {
-      return std::nullopt;
-    }
+    if (shows_base(*outcome)) return std::nullopt;
     return std::move(*outcome);
   }
 

@@ -18,6 +18,7 @@ constexpr uint32_t kClients[] = {4, 6, 8, 8, 8, 10};
 constexpr int64_t kClientPauseMs[] = {60, 100, 150, 200, 300};
 constexpr uint32_t kStreams[] = {1, 3, 6, 12};
 constexpr size_t kPageKeys[] = {2, 5, 50, 1000};
+constexpr uint64_t kLoserErrorPercent[] = {0, 0, 80, 100};
 
 constexpr uint64_t kWindow[] = {1, 2, 3, 4, 8, 8};
 constexpr uint64_t kBatchBytes[] = {300, 1000, 4000, kMiB};
@@ -114,6 +115,7 @@ std::string describe(const Plan& plan) {
   text += " flush at " + std::to_string(instance.shard.unflushed_bytes_max) + " bytes";
   text += " trim=" + ms(instance.trim_interval);
   text += " store_speed=" + std::to_string(plan.store_speed);
+  text += " loser_error=" + std::to_string(plan.manners.loser_error_percent);
   for (size_t i = 0; i < kFaults; ++i) {
     if (plan.faults.at(i) == 0) continue;
     text.append(" ").append(kFaultNames[i]).append("=").append(std::to_string(plan.faults.at(i)));
@@ -132,6 +134,7 @@ Plan draw_plan(Random& random) {
   plan.instance = draw_instance(random);
   plan.manners.page_keys_max = pick(random, kPageKeys);
   plan.manners.etag_is_content = random.chance(1, 2);
+  plan.manners.loser_error_percent = pick(random, kLoserErrorPercent);
   plan.manners.abilities.ranges = !random.chance(1, 8);
   plan.manners.abilities.batch_remove = !random.chance(1, 8);
   plan.store_speed = random.below(3);

@@ -153,6 +153,25 @@ void log_storm(Plan& plan, Random& random) {
   plan.faults[Fault::pause_long] = 200;
 }
 
+/// What was seen of a real S3 server: the loser of a race hears 500, equal contents have equal
+/// etags, and now and then an answer is an error or doesn't come.
+void s3_races(Plan& plan, Random& random) {
+  at_least_two(plan, random);
+  set_lease(plan, seconds(2 + random.below(2)));
+  plan.store_speed = 1;
+  plan.manners = {};
+  plan.manners.etag_is_content = true;
+  plan.manners.loser_error_percent = 90;
+  plan.faults = {};
+  plan.faults[Fault::crash] = 300;
+  plan.faults[Fault::pause_long] = 300;
+  plan.faults[Fault::store_conflict] = 20;
+  plan.faults[Fault::store_error] = 20;
+  plan.faults[Fault::store_error_applied] = 20;
+  plan.faults[Fault::store_answer_lost] = 10;
+  plan.faults[Fault::store_throttled] = random.chance(1, 2) ? 20 : 0;
+}
+
 void network_storm(Plan& plan, Random& random) {
   at_least_two(plan, random);
   plan.faults[Fault::partition] = 500;
@@ -260,6 +279,11 @@ constexpr Scenario kScenarios[] = {
     {"many_owners",
      "several instances own shards, and take over while their logs are busy",
      many_owners,
+     cell_under_faults,
+     {}},
+    {"s3_races",
+     "a store that tells the loser of a race 500, not 412",
+     s3_races,
      cell_under_faults,
      {}},
     {"network_storm",

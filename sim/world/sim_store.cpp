@@ -225,24 +225,32 @@ void SimStore::get(Request& request, Answer& answer) {
   for (Observer* observer : trace_.observers()) observer->on_bit_flipped(seen(request));
 }
 
-void SimStore::put(Request& request, Answer& answer) {
-  auto found = objects_.find(request.key);
-  bool exists = found != objects_.end();
+std::optional<Error> SimStore::refuse(const Request& request, const Object* found) const {
   switch (request.precondition.kind) {
     case Precondition::Kind::kNone:
       break;
     case Precondition::Kind::kIfAbsent:
-      if (exists) answer.error = Error{ErrorCode::kPreconditionFailed, "exists: " + request.key};
+      if (found) return Error{ErrorCode::kPreconditionFailed, "exists: " + request.key};
       break;
     case Precondition::Kind::kIfMatch:
-      if (!exists) {
-        answer.error = Error{ErrorCode::kNotFound, "no object " + request.key};
-      } else if (found->second.etag != request.precondition.etag) {
-        answer.error = Error{ErrorCode::kPreconditionFailed, "has changed: " + request.key};
+      if (!found) return Error{ErrorCode::kNotFound, "no object " + request.key};
+      if (found->etag != request.precondition.etag) {
+        return Error{ErrorCode::kPreconditionFailed, "has changed: " + request.key};
       }
       break;
   }
-  if (answer.error) return;
+  return std::nullopt;
+}
+
+void SimStore::put(Request& request, Answer& answer) {
+  const auto found = objects_.find(request.key);
+  answer.error = refuse(request, found == objects_.end() ? nullptr : &found->second);
+  if (answer.error) {
+    const bool told = answer.error->code == ErrorCode::kPreconditionFailed &&
+                      random_.chance(manners_.loser_error_percent, 100);
+    if (told) answer.error = Error{ErrorCode::kUnavailable, message_of(ErrorCode::kUnavailable)};
+    return;
+  }
   Object object{request.body, make_etag(*request.body, manners_.etag_is_content, ++puts_)};
   answer.object.etag = object.etag;
   objects_.insert_or_assign(request.key, std::move(object));

@@ -47,6 +47,9 @@ struct StoreManners {
   StoreAbilities abilities;
   size_t page_keys_max = 1000;   // a listing never has more
   bool etag_is_content = false;  // equal contents have equal etags; otherwise each put's is new
+  /// How often a put whose condition doesn't hold is answered 500, as some S3 servers do, instead
+  /// of 412: its sender must find out what came of it.
+  uint64_t loser_error_percent = 0;
   /// A caller without a deadline hears kTimeout after this time of its own clock.
   Duration patience = std::chrono::seconds(60);
 };
@@ -94,6 +97,8 @@ class SimStore {
   void carry_out(Request& request, Answer& answer);
   void get(Request& request, Answer& answer);
   void put(Request& request, Answer& answer);
+  /// Why the condition of a put doesn't hold.
+  std::optional<Error> refuse(const Request& request, const Object* found) const;
   void remove(Request& request, std::string_view key);
   void list(Request& request, Answer& answer);
   void answer(const RequestRef& request);

@@ -187,6 +187,22 @@ TEST(StoreFate, AListingStopsAtTheStoresPage) {
   });
 }
 
+TEST(StoreFate, TheLoserOfARaceMayHearAnErrorInsteadOfALostCondition) {
+  Fateful f;
+  StoreManners manners;
+  manners.loser_error_percent = 100;
+  f.world.store().set_manners(manners);
+  f.world.store().plant("key", "winner");
+  f.world.run([&](const Env& env) {
+    for (const Precondition& lost : {Precondition::if_absent(), Precondition::if_match("stale")}) {
+      auto put = env.store.put("key", make_blob("loser"), lost, f.options(env));
+      ASSERT_FALSE(put);
+      EXPECT_EQ(put.error().code, ErrorCode::kUnavailable);
+    }
+    EXPECT_EQ(*f.world.store().peek("key"), "winner");
+  });
+}
+
 TEST(StoreFate, ACallerWithoutDeadlineHearsATimeoutInTheEnd) {
   Fateful f;
   StoreFate fate;

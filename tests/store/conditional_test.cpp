@@ -171,7 +171,16 @@ TEST(CreateObject, DoesNotTakeAConflictForContent) {
   TestWorld world;
   follow(world, {{{kPut, 0}, refused(ErrorCode::kConflict)}});
   expect_landed(world, create(world));
-  EXPECT_EQ(world.store().sent(kGet), 0u);
+  EXPECT_EQ(world.store().sent(kPut), 2u);
+}
+
+TEST(CreateObject, LooksWhatAnErrorHides) {
+  TestWorld world;
+  StoreFate spoiled;
+  spoiled.spoiled = ErrorCode::kUnavailable;
+  follow(world, {{{kPut, 0}, spoiled}});
+  expect_landed(world, create(world));
+  EXPECT_EQ(world.store().sent(kPut), 1u);
 }
 
 TEST(CreateObject, WaitsAsLongAsAThrottlingStoreAsks) {
@@ -264,14 +273,17 @@ TEST(SwapObject, FindsItselfWhenItLandsOnlyAfterItWasGivenUp) {
   expect_landed(world, swap(world));
 }
 
-TEST(SwapObject, IsLostToForeignContent) {
-  TestWorld world;
-  world.store().plant("key", "base");
-  world.store().set_fates([&](const StoreRequest& request) {
-    if (request.number == 1) world.store().plant("key", "foreign");
-    return StoreFate{};
-  });
-  expect_lost_to(swap(world), "foreign");
+TEST(SwapObject, IsLostToForeignContentWhateverTheStoreTellsTheLoser) {
+  for (const uint64_t loser_error_percent : {0, 100}) {
+    TestWorld world;
+    world.store().set_manners({.abilities = {}, .loser_error_percent = loser_error_percent});
+    world.store().plant("key", "base");
+    world.store().set_fates([&](const StoreRequest& request) {
+      if (request.number == 1) world.store().plant("key", "foreign");
+      return StoreFate{};
+    });
+    expect_lost_to(swap(world), "foreign");
+  }
 }
 
 TEST(SwapObject, IsLostWhenTheObjectIsGone) {
@@ -467,7 +479,9 @@ RC_GTEST_PROP(Conditional, SwapsKnowTheirOutcomeInAnyWeather, ()) {
   const auto seed = *rc::gen::arbitrary<uint64_t>();
   TestWorld world(seed);
   Random random(seed);
-  world.store().set_manners({.abilities = {}, .etag_is_content = random.chance(1, 2)});
+  world.store().set_manners({.abilities = {},
+                             .etag_is_content = random.chance(1, 2),
+                             .loser_error_percent = random.below(3) * 50});
   // Long, so that two reads in a row hardly ever flip the same bit.
   world.store().plant("key", std::string(10'000, '.') + "\n");
   world.store().set_fates(log_test::fates_in(log_test::Weather::draw(random), random.next()));
