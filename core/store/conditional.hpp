@@ -2,8 +2,9 @@
 //
 // A put can end with its outcome unknown and land later. These functions repeat the identical
 // request until it is answered, and settle a failed condition, or an error that leaves all open, by
-// reading the object back: so they return "landed" or "lost", never "perhaps". They go on until then, with backoff; a caller that
-// can't wait is cancelled, and must then treat the outcome as unresolved.
+// reading the object back: so they return "landed" or "lost", never "perhaps". They go on until
+// then, with backoff; a caller that can't wait is cancelled, and must then treat the outcome as
+// unresolved.
 //
 // Every body carries its writer and a nonce, so that no content ever repeats and comparing bytes
 // tells whose object lies there. Content counts as foreign only when two reads in a row show the
