@@ -35,8 +35,7 @@ int64_t monotonic_ns() {
 
 LoadRun::LoadRun(const Target& target, Protocol& protocol, const Workload& workload,
                  const RunConfig& config, const std::atomic<bool>& stop)
-    : target_(target),
-      workload_(workload),
+    : workload_(workload),
       config_(config),
       stop_(stop),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),

@@ -79,7 +79,6 @@ class LoadRun {
   Snapshot snapshot(int64_t now) const;
   void finish_window();
 
-  const Target& target_;
   Workload workload_;
   RunConfig config_;
   const std::atomic<bool>& stop_;
