@@ -6,12 +6,28 @@ namespace morula {
 
 namespace {
 
-std::string checksum_text(const Json& members) {
+// The end of every document: `,\n  "checksum": "0123456789abcdef"\n}\n`. It covers all bytes
+// before.
+constexpr std::string_view kSumBegins = ",\n  \"checksum\": \"";
+constexpr std::string_view kSumEnds = "\"\n}\n";
+constexpr size_t kSumDigits = 16;
+constexpr size_t kSealBytes = kSumBegins.size() + kSumDigits + kSumEnds.size();
+
+std::string seal_of(std::string_view text) {
   constexpr std::string_view kDigits = "0123456789abcdef";
-  uint64_t sum = checksum(members.compact());
-  std::string text(16, '0');
-  for (size_t i = text.size(); i-- > 0; sum >>= 4) text[i] = kDigits[sum & 15];
-  return text;
+  uint64_t sum = checksum(text);
+  std::string seal(kSumBegins);
+  seal.append(kSumDigits, '0').append(kSumEnds);
+  for (size_t i = kSumBegins.size() + kSumDigits; i-- > kSumBegins.size(); sum >>= 4) {
+    seal[i] = kDigits[sum & 15];
+  }
+  return seal;
+}
+
+bool is_sealed(std::string_view text) {
+  if (text.size() < kSealBytes) return false;
+  const size_t covered = text.size() - kSealBytes;
+  return text.substr(covered) == seal_of(text.substr(0, covered));
 }
 
 }  // namespace
@@ -19,10 +35,9 @@ std::string checksum_text(const Json& members) {
 std::string encode_document(const DocumentFormat& format, Json::Object members) {
   members["kind"] = std::string(format.kind);
   members["format"] = format.format;
-  Json document(std::move(members));
-  Json::Object sealed = *document.as_object();
-  sealed["checksum"] = checksum_text(document);
-  return Json(std::move(sealed)).pretty();
+  std::string text = Json(std::move(members)).pretty();
+  text.resize(text.size() - std::string_view("\n}\n").size());
+  return text + seal_of(text);
 }
 
 Result<Json> open_document(const DocumentFormat& format, std::string_view text) {
@@ -42,19 +57,12 @@ Result<Json> open_document(const DocumentFormat& format, std::string_view text) 
                                          ", this version of morula reads " +
                                          std::to_string(format.format));
   }
-  auto sum = parsed->string_at("checksum");
-  MORULA_TRY(sum);
-  Json::Object members = *parsed->as_object();
-  members.erase("checksum");
-  const Json summed(members);
-  if (checksum_text(summed) != *sum) {
+  if (!is_sealed(text)) {
     return fail(ErrorCode::kCorrupt,
-                "checksum does not match: the document is damaged or was "
-                "edited by hand");
+                "checksum does not match: the document is damaged or was edited by hand");
   }
-  members.erase("kind");
-  members.erase("format");
-  return Json(std::move(members));
+  for (const char* name : {"kind", "format", "checksum"}) parsed->as_object()->erase(name);
+  return parsed;
 }
 
 MemberReader::MemberReader(const Json& object, std::string path)

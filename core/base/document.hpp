@@ -1,7 +1,7 @@
 // JSON documents of the bucket: readable by a person, and checked like any other object.
 //
-// Every document carries `kind` (its magic), `format` and `checksum`, which covers all the other
-// members: a flipped bit in a number is found, not believed.
+// Every document carries `kind` (its magic), `format` and, at its end, `checksum`, which covers all
+// bytes before it: a flipped bit in a number is found, not believed.
 #pragma once
 
 #include <cstdint>

@@ -46,6 +46,7 @@ class Json {
   const std::string* as_string() const { return std::get_if<std::string>(&value_); }
   const Array* as_array() const { return std::get_if<Array>(&value_); }
   const Object* as_object() const { return std::get_if<Object>(&value_); }
+  Object* as_object() { return std::get_if<Object>(&value_); }
   const bool* as_bool() const { return std::get_if<bool>(&value_); }
   /// The number, if it is an integer of 0 to 2^64-1.
   const uint64_t* as_u64() const { return std::get_if<uint64_t>(&value_); }
