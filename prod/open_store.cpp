@@ -6,8 +6,13 @@
 #include <utility>
 
 #include "prod/directory/directory_store.hpp"
+#include "prod/s3/open_s3_store.hpp"
 
 namespace morula {
+
+bool is_s3_location(std::string_view location) {
+  return location.starts_with("s3://");
+}
 
 Result<std::string> parse_store_directory(std::string_view location) {
   constexpr std::string_view kScheme = "file:";
@@ -17,13 +22,19 @@ Result<std::string> parse_store_directory(std::string_view location) {
     if (!directory.empty()) return std::string(directory);
   }
   return fail(ErrorCode::kInvalid,
-              fmt::format("--store \"{}\": this version knows file:DIR, a directory on a local "
-                          "disk, such as file:./morula-data",
+              fmt::format("--store \"{}\": write file:DIR, a directory on a local disk, such as "
+                          "file:./morula-data, or s3://BUCKET/PREFIX",
                           location));
 }
 
 Result<OpenedStore> open_store(Loop& loop, Trace& trace, const StoreOptions& options,
                                StoreAccess access) {
+  if (is_s3_location(options.location)) {
+    auto store =
+        open_s3_store(loop, trace, options.location, options.s3, AwsSettings::of_process(), access);
+    MORULA_TRY(store);
+    return OpenedStore{std::move(*store), options.location};
+  }
   const auto directory = parse_store_directory(options.location);
   MORULA_TRY(directory);
   DirectoryFiles::Options file_options;

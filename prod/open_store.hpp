@@ -10,12 +10,14 @@
 #include "core/rt/store.hpp"
 #include "core/rt/trace.hpp"
 #include "prod/loop.hpp"
+#include "prod/s3/s3_options.hpp"
 
 namespace morula {
 
 /// Everything that tells where a cell lies and how to get there; a part of each command's options.
 struct StoreOptions {
   std::string location = "file:./morula-data";  // --store
+  S3Options s3;                                 // with s3://bucket/prefix
 };
 
 enum class StoreAccess : uint8_t {
@@ -25,14 +27,17 @@ enum class StoreAccess : uint8_t {
 
 struct OpenedStore {
   std::unique_ptr<Store> store;
-  std::string location;  // as messages name it: "file:/srv/cell"
+  std::string location;  // as messages name it: "file:/srv/cell", "s3://bucket/prefix"
 };
 
 /// `loop` and `trace` outlive the store; names in the place that are no keys are told to `trace`.
-/// May block on the disk. Never called by a fiber. Errors say what to do.
+/// May block on the disk; waits for an S3 endpoint that is down, and tells `trace`. Never called,
+/// and the store never destroyed, by a fiber. Errors say what to do.
 Result<OpenedStore> open_store(Loop& loop, Trace& trace, const StoreOptions& options,
                                StoreAccess access);
 
+/// True for "s3://...".
+bool is_s3_location(std::string_view location);
 /// The directory in "file:DIR". kInvalid otherwise, with what is allowed.
 Result<std::string> parse_store_directory(std::string_view location);
 

@@ -121,9 +121,23 @@ Table logging_options(ServeOptions& o) {
 }  // namespace
 
 std::vector<Option> store_option_table(StoreOptions& options) {
+  constexpr auto kS3 =
+      "A store that speaks S3 (credentials: environment, web identity, profile, container, "
+      "instance, as AWS's tools find them)";
   return {
       {"store", kMain, &options.location,
-       "The cell's storage, shared by all its instances. file:DIR is a directory on a local disk"},
+       "The cell's storage, shared by all its instances: file:DIR, a directory on a local disk, or "
+       "s3://BUCKET/PREFIX"},
+      {"s3-endpoint", kS3, &options.s3.endpoint,
+       "URL of a store that speaks S3, https://host:port. Default: AWS_ENDPOINT_URL_S3, "
+       "AWS_ENDPOINT_URL, the profile's, or AWS itself"},
+      {"s3-region", kS3, &options.s3.region,
+       "The bucket's region. Default: AWS_REGION, AWS_DEFAULT_REGION or the profile's"},
+      {"s3-addressing", kS3, &options.s3.addressing,
+       "Where requests name the bucket: path, virtual-host (bucket.host), or auto, which is "
+       "virtual-host at AWS and path elsewhere"},
+      {"s3-ca-file", kS3, &options.s3.ca_file,
+       "Certificates to trust besides the system's, PEM. Default: AWS_CA_BUNDLE"},
   };
 }
 

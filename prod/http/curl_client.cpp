@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <strings.h>
 
+#include <charconv>
 #include <map>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@ namespace morula {
 namespace {
 
 constexpr size_t kIdleHandlesMax = 32;
+constexpr std::string_view kContentLength = "Content-Length";
 
 template <class... Arguments>
 void set_option(CURL* easy, CURLoption option, Arguments... arguments) {
@@ -42,15 +44,18 @@ bool is_curls_own(const std::string& name) {
 
 /// One request on its way, and its answer.
 struct Transfer {
-  Transfer(const HttpRequest& r, uint64_t bytes_max) : request(r), response_bytes_max(bytes_max) {}
+  Transfer(const HttpRequest& r, std::string_view b, uint64_t bytes_max)
+      : request(r), body(b), response_bytes_max(bytes_max) {}
 
   const HttpRequest& request;
+  const std::string_view body;
   const uint64_t response_bytes_max;
   HeaderList headers;
   HttpResponse response;
   Completion<CURLcode> done;
-  bool sent = false;      // the request may have left this machine
-  bool too_long = false;  // the answer
+  bool sent = false;               // the request may have left this machine
+  bool too_long = false;           // the answer
+  char why[CURL_ERROR_SIZE] = {};  // curl's words for a failure
 };
 
 size_t on_body(char* data, size_t, size_t size, void* context) {
@@ -62,6 +67,14 @@ size_t on_body(char* data, size_t, size_t size, void* context) {
   }
   body.append(data, size);
   return size;
+}
+
+/// Makes room for a body of `length` at once.
+void expect_body(Transfer& transfer, std::string_view length) {
+  uint64_t bytes = 0;
+  const auto [end, error] = std::from_chars(length.data(), length.data() + length.size(), bytes);
+  if (error != std::errc() || transfer.request.method == "HEAD") return;
+  if (bytes <= transfer.response_bytes_max) transfer.response.body.reserve(bytes);
 }
 
 size_t on_header(char* data, size_t, size_t size, void* context) {
@@ -76,7 +89,12 @@ size_t on_header(char* data, size_t, size_t size, void* context) {
   if (colon == std::string_view::npos) return size;
   std::string_view value = line.substr(colon + 1);
   while (!value.empty() && (value.front() == ' ' || value.front() == '\t')) value.remove_prefix(1);
-  transfer.response.headers.add(std::string(line.substr(0, colon)), std::string(value));
+  const std::string_view name = line.substr(0, colon);
+  if (name.size() == kContentLength.size() &&
+      ::strncasecmp(name.data(), kContentLength.data(), name.size()) == 0) {
+    expect_body(transfer, value);
+  }
+  transfer.response.headers.add(std::string(name), std::string(value));
   return size;
 }
 
@@ -128,12 +146,14 @@ void prepare(CURL* easy, const std::string& base, Transfer& transfer,
   set_option(easy, CURLOPT_PREREQFUNCTION, &on_connected);
   set_option(easy, CURLOPT_PREREQDATA, &transfer);
   set_option(easy, CURLOPT_PRIVATE, &transfer);
+  set_option(easy, CURLOPT_ERRORBUFFER, transfer.why);
+  if (!config.ca_file.empty()) set_option(easy, CURLOPT_CAINFO, config.ca_file.c_str());
   if (request.method == "HEAD") {
     set_option(easy, CURLOPT_NOBODY, 1L);
-  } else if (!request.body.empty() || request.method == "POST" || request.method == "PUT") {
+  } else if (!transfer.body.empty() || request.method == "POST" || request.method == "PUT") {
     set_option(easy, CURLOPT_POST, 1L);
-    set_option(easy, CURLOPT_POSTFIELDS, request.body.data());
-    set_option(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
+    set_option(easy, CURLOPT_POSTFIELDS, transfer.body.data());
+    set_option(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(transfer.body.size()));
   }
   set_option(easy, CURLOPT_CUSTOMREQUEST, request.method.c_str());
   transfer.headers = make_headers(request);
@@ -141,7 +161,8 @@ void prepare(CURL* easy, const std::string& base, Transfer& transfer,
 }
 
 Error error_of(CURLcode code, const Transfer& transfer, const std::string& base) {
-  const std::string why = fmt::format("{}: {}", base, curl_easy_strerror(code));
+  const std::string why = fmt::format(
+      "{}: {}", base, transfer.why[0] != '\0' ? transfer.why : curl_easy_strerror(code));
   if (transfer.too_long) return {ErrorCode::kInvalid, base + ": the answer is too long"};
   const bool no_address = code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL;
   if (no_address && !transfer.sent) return {ErrorCode::kInvalid, why};
@@ -277,7 +298,7 @@ CurlClient::CurlClient(Loop& loop, const CurlClientConfig& config)
 CurlClient::~CurlClient() = default;
 
 Result<HttpResponse> CurlClient::call(const std::string& base, const HttpRequest& request,
-                                      Time deadline) {
+                                      std::string_view body, Time deadline) {
   Impl& impl = *impl_;
   while (impl.active >= impl.config.transfers_max) {
     if (!impl.queue.wait_until(impl.loop, deadline)) {
@@ -285,7 +306,7 @@ Result<HttpResponse> CurlClient::call(const std::string& base, const HttpRequest
     }
   }
   ++impl.active;
-  Transfer transfer(request, impl.config.response_bytes_max);
+  Transfer transfer(request, body, impl.config.response_bytes_max);
   Easy easy = impl.take_handle();
   prepare(easy.get(), base, transfer, impl.config);
   MORULA_CHECK(curl_multi_add_handle(impl.multi, easy.get()) == CURLM_OK);

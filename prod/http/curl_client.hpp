@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "core/base/result.hpp"
 #include "core/rt/network.hpp"
@@ -22,6 +23,7 @@ struct CurlClientConfig {
   Duration connect_timeout = std::chrono::seconds(3);
   // Shorter than our servers keep an idle connection, so that we never meet one that is closing.
   Duration connection_idle_max = std::chrono::seconds(30);
+  std::string ca_file;  // certificates to trust besides those of the system, PEM; may be empty
 };
 
 class CurlClient {
@@ -32,7 +34,12 @@ class CurlClient {
 
   /// Sends `request` to `base` ("http://host:port") and suspends until the answer is there. Errors
   /// as Network::call. A body that is longer than the bound: kInvalid.
-  Result<HttpResponse> call(const std::string& base, const HttpRequest& request, Time deadline);
+  Result<HttpResponse> call(const std::string& base, const HttpRequest& request, Time deadline) {
+    return call(base, request, request.body, deadline);
+  }
+  /// The same with a body that the caller keeps elsewhere; `request.body` is not looked at.
+  Result<HttpResponse> call(const std::string& base, const HttpRequest& request,
+                            std::string_view body, Time deadline);
 
  private:
   struct Impl;

@@ -1,6 +1,6 @@
 # Shared by the end-to-end scripts: starts and stops the real binary, counts cases.
 #
-# A script sources this and calls `finish` at its end; its argument is the build directory, by
+# A script sources this and calls `finish` at its end; its first argument is the build directory, by
 # default build/release. Each case prints `ok - NAME` or `not ok - NAME: WHY`; the last line is `N passed, N failed`.
 # Every process is on loopback, has a port of its own, and is stopped by its pid.
 
@@ -21,6 +21,7 @@ clean_up() {
     wait "$pid" 2>/dev/null
   done
   mountpoint -q "$work/mount" && umount "$work/mount"
+  if [ "${s3_state:-}" = "$work/s3" ]; then "$s3_server" stop "$s3_state"; fi
   rm -rf "$work"
 }
 trap clean_up EXIT
@@ -79,12 +80,29 @@ until_true() {
   done
 }
 
-# launch NAME OPTION...: starts `morula serve` on $work/store. Doesn't wait.
+# A real S3 server for this script, or the one in $MORULA_S3_STATE that several scripts share (who
+# sets that also stops it). Sets the environment of its clients, and $location to a new place in it.
+s3_server=$(cd "$(dirname "$0")/../s3" && pwd)/s3-server
+start_s3() {
+  s3_state=${MORULA_S3_STATE:-$work/s3}
+  local port
+  port=$(cat "$s3_state/port" 2>/dev/null || echo $((20000 + RANDOM % 10000)))
+  if ! "$s3_server" start "$s3_state" "$port" >"$work/s3-server.log" 2>&1; then
+    not_ok 'start of the S3 server' "$(tail -n 3 "$work/s3-server.log")"
+    finish
+  fi
+  unset AWS_PROFILE AWS_SESSION_TOKEN AWS_CA_BUNDLE AWS_ENDPOINT_URL
+  eval "$("$s3_server" env "$s3_state")"
+  location=s3://$S3_BUCKET/$(basename "$0")/$(date +%s%N)
+}
+
+# launch NAME OPTION...: starts `morula serve` on $location, by default the directory $work/store.
+# Doesn't wait.
 launch() {
   local name=$1
   shift
   : >"$work/$name.out"
-  "$morula" serve --store "file:${store:-$work/store}" --listen 127.0.0.1:0 --name "$name" "$@" \
+  "$morula" serve --store "${location:-file:${store:-$work/store}}" --listen 127.0.0.1:0 --name "$name" "$@" \
     >"$work/$name.out" 2>>"$work/$name.log" </dev/null &
   pids[$name]=$!
 }
