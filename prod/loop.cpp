@@ -1,26 +1,22 @@
 #include "prod/loop.hpp"
 
-#include <sys/timerfd.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
-#include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/signal_set.hpp>
+#include <cerrno>
 #include <ctime>
-#include <map>
 #include <optional>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/base/check.hpp"
+#include "prod/inbox.hpp"
+#include "prod/poller.hpp"
+#include "prod/timers.hpp"
 
 namespace morula {
 namespace {
-
-namespace asio = boost::asio;
-using boost::system::error_code;
 
 // So many fibers run before the loop looks at sockets and timers again.
 constexpr size_t kFibersPerTurn = 256;
@@ -31,121 +27,122 @@ int64_t read_clock(clockid_t clock) {
   return static_cast<int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
-/// Timers by due time, and one timerfd of the kernel for the earliest.
-class Timers {
+/// Signals as bytes in a pipe. The process has one of it at a time.
+class SignalPipe {
  public:
-  explicit Timers(asio::io_context& io)
-      : descriptor_(io, ::timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC)) {
-    MORULA_CHECK(descriptor_.native_handle() >= 0, "the kernel gives no timer");
-    wait();
-  }
-
-  Clock::TimerId arm(Time at, Clock::TimerAction action, void* argument) {
-    const Clock::TimerId id = ++last_id_;
-    due_.emplace(Key{at, id}, Action{action, argument});
-    times_.emplace(id, at);
-    return id;
-  }
-
-  void disarm(Clock::TimerId id) {
-    const auto found = times_.find(id);
-    if (found == times_.end()) return;
-    due_.erase(Key{found->second, id});
-    times_.erase(found);
-  }
-
-  void fire_due(Time now) {
-    while (!due_.empty() && due_.begin()->first.first <= now) {
-      const auto first = due_.begin();
-      const Action action = first->second;
-      times_.erase(first->first.second);
-      due_.erase(first);
-      action.call(action.argument);
+  explicit SignalPipe(std::initializer_list<int> signals) {
+    MORULA_CHECK(write_end_ < 0, "signals have one receiver");
+    int ends[2];
+    MORULA_CHECK(::pipe2(ends, O_NONBLOCK | O_CLOEXEC) == 0, "the kernel gives no pipe");
+    read_end_.reset(ends[0]);
+    write_end_ = ends[1];
+    struct sigaction action {};
+    action.sa_handler = &SignalPipe::arrived;
+    action.sa_flags = SA_RESTART;
+    for (const int signal : signals) {
+      ::sigaction(signal, &action, nullptr);
+      signals_.push_back(signal);
     }
   }
+  SignalPipe(const SignalPipe&) = delete;
+  SignalPipe& operator=(const SignalPipe&) = delete;
+  ~SignalPipe() {
+    for (const int signal : signals_) ::signal(signal, SIG_DFL);
+    ::close(std::exchange(write_end_, -1));
+  }
 
-  /// Before the loop waits: tells the kernel when to wake it.
-  void set_alarm() {
-    const Time earliest = due_.empty() ? kNever : due_.begin()->first.first;
-    if (earliest == alarm_) return;
-    alarm_ = earliest;
-    itimerspec alarm{};
-    if (earliest != kNever) {
-      const int64_t at = std::max<int64_t>(earliest.time_since_epoch().count(), 1);
-      alarm.it_value = {static_cast<time_t>(at / 1'000'000'000),
-                        static_cast<long>(at % 1'000'000'000)};
-    }
-    MORULA_CHECK(
-        ::timerfd_settime(descriptor_.native_handle(), TFD_TIMER_ABSTIME, &alarm, nullptr) == 0);
+  int fd() const { return read_end_.get(); }
+  /// The next one that has arrived; nullopt when there is none.
+  std::optional<int> take() {
+    unsigned char number = 0;
+    if (::read(fd(), &number, 1) != 1) return std::nullopt;
+    return number;
   }
 
  private:
-  using Key = std::pair<Time, Clock::TimerId>;
-  struct Action {
-    Clock::TimerAction call;
-    void* argument;
-  };
-
-  void wait() {
-    descriptor_.async_wait(asio::posix::stream_descriptor::wait_read, [this](error_code error) {
-      if (error) return;
-      uint64_t expirations = 0;
-      (void)!::read(descriptor_.native_handle(), &expirations, sizeof(expirations));
-      alarm_ = Time::min();  // it has rung; the next one is set anew
-      wait();
-    });
+  static void arrived(int signal) {
+    const int saved = errno;
+    const auto number = static_cast<unsigned char>(signal);
+    (void)!::write(write_end_, &number, 1);
+    errno = saved;
   }
 
-  asio::posix::stream_descriptor descriptor_;
-  std::map<Key, Action> due_;
-  std::unordered_map<Clock::TimerId, Time> times_;
-  Clock::TimerId last_id_ = 0;
-  Time alarm_ = kNever;
+  static volatile int write_end_;
+  UniqueFd read_end_;
+  std::vector<int> signals_;
+};
+
+volatile int SignalPipe::write_end_ = -1;
+
+/// Calls a function each time that a descriptor is readable.
+class Bell final : public FdEvents {
+ public:
+  Bell(Loop& loop, int fd, std::function<void()> rings)
+      : rings_(std::move(rings)), watch_(loop, fd, *this) {
+    watch_.await_readable();
+  }
+  void on_readable() override {
+    rings_();
+    watch_.await_readable();
+  }
+  void on_writable() override {}
+
+ private:
+  std::function<void()> rings_;
+  FdWatch watch_;
 };
 
 }  // namespace
 
 struct Loop::Impl {
-  Impl() : work(asio::make_work_guard(io)), timers(io), domain(scheduler, "process") {}
+  Impl() : domain(scheduler, "process") {}
+
+  /// What needs the watches of the whole.
+  void start(Loop& loop) {
+    alarm.emplace(loop, timers.fd(), [this] { timers.rang(); });
+    work.emplace(loop, inbox.fd(), [this] { inbox.rang(); });
+  }
 
   void run_deferred() {
     // Those that they defer in turn wait for the next turn.
-    std::vector<std::function<void()>> actions;
-    actions.swap(deferred);
-    for (const auto& action : actions) action();
+    running.swap(deferred);
+    for (const auto& action : running) action();
+    running.clear();
   }
 
   void wait_for_events(const Loop& loop) {
-    if (scheduler.has_ready() || !deferred.empty()) {
-      io.poll();
-    } else {
-      timers.set_alarm();
-      io.run_one();
-      io.poll();
+    bool may_wait = !scheduler.has_ready() && deferred.empty();
+    if (may_wait) {
+      timers.set_alarm(loop.now());
+      may_wait = inbox.may_wait();
     }
+    poller.poll(may_wait);
+    inbox.run();
     timers.fire_due(loop.now());
   }
 
-  asio::io_context io{1};
-  asio::executor_work_guard<asio::io_context::executor_type> work;
+  void take_signals() {
+    while (const auto signal = signals->take()) on_signal(*signal);
+  }
+
+  Poller poller;
   Timers timers;
+  Inbox inbox;
   Scheduler scheduler;
   Domain domain;
   std::vector<std::function<void()>> deferred;
-  std::optional<asio::signal_set> signals;
+  std::vector<std::function<void()>> running;
+  std::optional<SignalPipe> signals;
   std::function<void(int)> on_signal;
+  std::optional<Bell> alarm;
+  std::optional<Bell> work;
+  std::optional<Bell> signal_bell;
   bool stopped = false;
-
-  void wait_for_signal() {
-    signals->async_wait([this](error_code error, int signal) {
-      if (error) return;
-      on_signal(signal);
-      wait_for_signal();
-    });
-  }
 };
 
-Loop::Loop() : impl_(std::make_unique<Impl>()) {}
+Loop::Loop() : impl_(std::make_unique<Impl>()) {
+  impl_->start(*this);
+}
 Loop::~Loop() = default;
 
 Domain& Loop::domain() {
@@ -169,7 +166,7 @@ void Loop::disarm(TimerId timer) {
 }
 
 void Loop::post(std::function<void()> action) {
-  asio::post(impl_->io, std::move(action));
+  impl_->inbox.post(std::move(action));
 }
 
 void Loop::defer(std::function<void()> action) {
@@ -177,11 +174,9 @@ void Loop::defer(std::function<void()> action) {
 }
 
 void Loop::on_signals(std::initializer_list<int> signals, std::function<void(int)> action) {
-  MORULA_CHECK(!impl_->signals, "signals have one receiver");
-  impl_->signals.emplace(impl_->io);
-  for (const int signal : signals) impl_->signals->add(signal);
+  impl_->signals.emplace(signals);
   impl_->on_signal = std::move(action);
-  impl_->wait_for_signal();
+  impl_->signal_bell.emplace(*this, impl_->signals->fd(), [this] { impl_->take_signals(); });
 }
 
 void Loop::run() {
@@ -216,41 +211,19 @@ void Loop::run_fiber(const char* name, std::function<void()> body) {
   while (scope.live() > 0) impl_->scheduler.run_one();
 }
 
-struct FdWatch::State : std::enable_shared_from_this<State> {
-  State(asio::io_context& io, int fd, FdEvents& e) : descriptor(io, fd), events(&e) {}
-
-  void wait(asio::posix::stream_descriptor::wait_type what, bool& waiting,
-            void (FdEvents::*happened)()) {
-    if (waiting) return;
-    waiting = true;
-    descriptor.async_wait(what, [state = shared_from_this(), &waiting, happened](error_code) {
-      waiting = false;
-      if (state->events != nullptr) (state->events->*happened)();
-    });
-  }
-
-  asio::posix::stream_descriptor descriptor;
-  FdEvents* events;  // null once the watch is gone
-  bool waiting_readable = false;
-  bool waiting_writable = false;
-};
-
 FdWatch::FdWatch(Loop& loop, int fd, FdEvents& events)
-    : state_(std::make_shared<State>(loop.impl_->io, fd, events)) {}
+    : poller_(loop.impl_->poller), watched_(poller_.add(fd, events)) {}
 
 FdWatch::~FdWatch() {
-  state_->events = nullptr;
-  state_->descriptor.release();
+  poller_.remove(watched_);
 }
 
 void FdWatch::await_readable() {
-  state_->wait(asio::posix::stream_descriptor::wait_read, state_->waiting_readable,
-               &FdEvents::on_readable);
+  poller_.await(*watched_, EPOLLIN);
 }
 
 void FdWatch::await_writable() {
-  state_->wait(asio::posix::stream_descriptor::wait_write, state_->waiting_writable,
-               &FdEvents::on_writable);
+  poller_.await(*watched_, EPOLLOUT);
 }
 
 }  // namespace morula

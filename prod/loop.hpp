@@ -1,4 +1,4 @@
-// The one thread that a process of morula thinks on: Asio for what happens outside, the fibers'
+// The one thread that a process of morula thinks on: epoll for what happens outside, the fibers'
 // scheduler for what the cell does about it.
 //
 // In turns: handlers of whatever has happened, then ready fibers, then deferred actions; when
@@ -16,6 +16,9 @@
 #include "core/rt/fiber.hpp"
 
 namespace morula {
+
+class Poller;
+struct PollerWatched;
 
 class Loop final : public Clock {
  public:
@@ -72,8 +75,8 @@ class FdWatch {
   void await_writable();
 
  private:
-  struct State;
-  std::shared_ptr<State> state_;
+  Poller& poller_;
+  PollerWatched* watched_;
 };
 
 }  // namespace morula
