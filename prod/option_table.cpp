@@ -35,6 +35,10 @@ Table log_options(InstanceConfig& cell) {
       {"puts-burst", kLog, &cell.log.puts_burst, "What a quiet time saves up of that budget"},
       {"queued-bytes", kLog, Bytes{&cell.log.queued_bytes_max},
        "Appends wait while so much is not yet sent to the store"},
+      {"stall-after", kLog, &cell.log.stall_after,
+       "When the store takes no log writes for so long (a full disk), waiting requests are "
+       "answered "
+       "503 and new ones refused until it does again"},
       {"window", kLog, &cell.log.window,
        "Batches on their way at once. Counts only for whoever creates the cell"},
       {"store-timeout", kLog, &cell.retry.attempt_timeout,

@@ -47,7 +47,10 @@ HttpResponse Api::handle(const HttpRequest& request) {
     response = health(request, target->raw_path());
   }
   add_browser_headers(response);
-  if (request.method == "HEAD") response.body.clear();
+  if (request.method == "HEAD" && !response.body.empty()) {
+    response.headers.set("Content-Length", std::to_string(response.body.size()));
+    response.body.clear();
+  }
   return response;
 }
 

@@ -41,9 +41,10 @@ HttpResponse unserved_response(const Error& error, std::string_view busy_code) {
                             "what the bucket holds of this stream is damaged or missing: " +
                                 error.message + "; look at this instance's log");
     default:
-      return busy_response("store_unavailable",
-                           "the store does not answer, nothing was done: " + error.message,
-                           error.retry_after_ms);
+      return busy_response(
+          "store_unavailable",
+          "the store can't be used at the moment, nothing was done: " + error.message,
+          error.retry_after_ms);
   }
 }
 

@@ -46,6 +46,10 @@
 //
 // `Morula-Tenant` names the tenant (1 to 64 of A-Z a-z 0-9 . _ -), "default" without it.
 //
+// A HEAD is answered from the stream's row alone: how long the body of a GET would be depends on
+// where its appends end, so there is no Content-Length then. The tail's byte position is what the
+// stream has had, in `Stream-Next-Offset`. A HEAD's error has the length that the GET's would have.
+//
 // Answers that reach the tail are to be revalidated by their ETag before a cache uses them; those
 // that a later append can't change may be used for a minute, but not past the stream's deadline.
 #pragma once

@@ -49,6 +49,15 @@ bool is_printable_utf8(std::string_view text) {
   return true;
 }
 
+Result<> check_escapes(std::string_view text) {
+  for (size_t at = text.find('%'); at != std::string_view::npos; at = text.find('%', at + 3)) {
+    if (at + 2 >= text.size() || hex_digit(text[at + 1]) < 0 || hex_digit(text[at + 2]) < 0) {
+      return fail(ErrorCode::kInvalid, "a % in a target is followed by two hex digits");
+    }
+  }
+  return {};
+}
+
 bool has_dot_segment(std::string_view path) {
   for (;;) {
     const size_t slash = path.find('/');
@@ -62,6 +71,7 @@ bool has_dot_segment(std::string_view path) {
 }  // namespace
 
 Result<std::string> percent_decode(std::string_view text) {
+  MORULA_TRY(check_escapes(text));
   std::string decoded;
   decoded.reserve(text.size());
   for (size_t i = 0; i < text.size(); ++i) {
@@ -69,12 +79,7 @@ Result<std::string> percent_decode(std::string_view text) {
       decoded.push_back(text[i]);
       continue;
     }
-    const int high = i + 2 < text.size() ? hex_digit(text[i + 1]) : -1;
-    const int low = i + 2 < text.size() ? hex_digit(text[i + 2]) : -1;
-    if (high < 0 || low < 0) {
-      return fail(ErrorCode::kInvalid, "a % in a target is followed by two hex digits");
-    }
-    decoded.push_back(static_cast<char>(high << 4 | low));
+    decoded.push_back(static_cast<char>(hex_digit(text[i + 1]) << 4 | hex_digit(text[i + 2])));
     i += 2;
   }
   return decoded;
@@ -115,6 +120,7 @@ Result<RequestTarget> RequestTarget::parse(std::string_view target) {
   const size_t mark = target.find('?');
   parsed.raw_ = std::string(target);
   parsed.path_bytes_ = std::min(mark, target.size());
+  MORULA_TRY(check_escapes(parsed.raw_path()));
   std::string_view query = mark == std::string_view::npos ? "" : target.substr(mark + 1);
   while (!query.empty()) {
     const std::string_view pair = query.substr(0, query.find('&'));

@@ -57,13 +57,13 @@ bool BatchLine::land(LogBatch& batch) {
   batch.state = LogBatch::State::kLanded;
   batch.bytes.reset();
   --in_flight_;
-  if (mutated(Mutant::ack_out_of_order)) batch.settled.set();
+  if (mutated(Mutant::ack_out_of_order)) batch.settle();
   const LogSeq before = acknowledged_;
   while (!line_.empty() && line_.front()->state == LogBatch::State::kLanded) {
     const std::shared_ptr<LogBatch> first = std::move(line_.front());
     line_.pop_front();
     ++acknowledged_;
-    first->settled.set();
+    first->settle();
   }
   return acknowledged_ > before;
 }
@@ -73,12 +73,16 @@ std::shared_ptr<LogBatch> BatchLine::find(LogSeq seq) const {
   return line_[seq - acknowledged_];
 }
 
+void BatchLine::wake_askers() {
+  for (const auto& batch : line_) batch->askers.wake_all();
+}
+
 void BatchLine::abandon() {
   open_.reset();
   cut_bytes_ = 0;
   for (const auto& batch : line_) {
     if (batch->state != LogBatch::State::kSent) batch->bytes.reset();
-    batch->settled.set();
+    batch->settle();
   }
 }
 

@@ -25,6 +25,12 @@ struct LogBatch {
   Blob bytes;         // from the cut until it has landed
   uint64_t size = 0;  // of the bytes
   Event settled;      // acknowledged, or known never to be
+  WaitList askers;    // who waits for that to give an answer, and may give up before
+
+  void settle() {
+    settled.set();
+    askers.wake_all();
+  }
 };
 
 class BatchLine {
@@ -61,6 +67,8 @@ class BatchLine {
 
   /// The batch of `seq` if it is in line.
   std::shared_ptr<LogBatch> find(LogSeq seq) const;
+  /// Wakes the askers of all batches in line.
+  void wake_askers();
   /// Nothing in line will be acknowledged: wakes all waiters and frees what was not sent.
   void abandon();
 

@@ -27,6 +27,14 @@ Result<> LogWriter::wait_acknowledged(LogSeq seq) {
   return impl_->wait_acknowledged(seq);
 }
 
+Result<> LogWriter::wait_to_answer(LogSeq seq) {
+  return impl_->wait_to_answer(seq);
+}
+
+bool LogWriter::stalled() const {
+  return impl_->stalled;
+}
+
 LogSeq LogWriter::acknowledged() const {
   return impl_->line.acknowledged();
 }

@@ -6,6 +6,10 @@
 // together with all below them (OWNERSHIP R1). An unknown outcome is settled by repeating and
 // reading back. Foreign content at an own seq: fenced, for good; nothing at or above it is ever
 // acknowledged (R9).
+//
+// A store that takes no writes for a while loses nothing: what is in line stays there and is
+// repeated. But nobody should wait for it without a word: such a log is *stalled*, those who wait
+// for an answer are told so, and nothing new should be appended until it goes on.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +37,9 @@ struct LogConfig {
   Duration flush_interval = std::chrono::milliseconds(100);
   uint64_t puts_per_second = 0;  // the PUT budget; 0: unlimited (a directory)
   uint64_t puts_burst = 10;
+  // When the lowest batch on its way has failed for so long, requests are answered so instead of
+  // waiting: longer than a store's hiccup, shorter than a client's patience.
+  Duration stall_after = std::chrono::seconds(5);
   RetryConfig retry;
 };
 
@@ -51,12 +58,21 @@ class LogWriter {
   /// After `fenced()` or `stop` the record goes nowhere and is never acknowledged.
   LogSeq append(StreamId id, std::string_view payload);
 
-  /// Suspends while the queue of unsent bytes is over its bound. kFenced.
+  /// Suspends while the queue of unsent bytes is over its bound. kFenced. While the log is stalled
+  /// (a full disk, a store that is away) it returns what the store says, at once: kFull, kDenied,
+  /// kInvalid or kUnavailable.
   Result<> wait_for_room();
 
   /// Suspends until batch `seq` is acknowledged: it and all below have landed. kFenced when that
   /// will never be. A seq that has no record yet and is above every append is a caller's bug.
   Result<> wait_acknowledged(LogSeq seq);
+
+  /// The same for somebody who waits to give an answer: gives up when the log stalls, with the
+  /// errors of `wait_for_room`. The batch stays where it is and may still be acknowledged.
+  Result<> wait_to_answer(LogSeq seq);
+  /// True while the lowest batch on its way has failed for `LogConfig::stall_after`. Its PUT is
+  /// repeated all the same; the log goes on when it has landed.
+  bool stalled() const;
 
   /// All below it has landed.
   LogSeq acknowledged() const;

@@ -17,6 +17,7 @@ namespace morula {
 
 namespace {
 
+constexpr Duration kWarnAfter = std::chrono::seconds(1);  // a hiccup is not worth a line
 constexpr Duration kWarnEvery = std::chrono::seconds(10);
 constexpr size_t kTrimKeysMax = 500;  // of one request
 constexpr int kTrimAttempts = 3;      // of one request; the next trim goes on where this one ended
@@ -73,33 +74,52 @@ LogSeq LogWriter::Impl::cut() {
 }
 
 Result<> LogWriter::Impl::wait_for_room() {
-  while (!closed() && line.unsent_bytes() >= config.queued_bytes_max) {
+  while (!closed() && !stalled && line.unsent_bytes() >= config.queued_bytes_max) {
     env.trace.sometimes("an append waited for room in the log's queue", true);
     room.wait();
   }
   if (closed()) return fenced_error(text);
+  if (stalled) return fail(stall_error());
   return {};
 }
 
-Result<> LogWriter::Impl::wait_acknowledged(LogSeq seq) {
-  if (seq < line.acknowledged()) return {};
+/// Null: it is acknowledged. Held by the caller, because it leaves the line then.
+Result<std::shared_ptr<LogBatch>> LogWriter::Impl::find_unacknowledged(LogSeq seq) const {
+  if (seq < line.acknowledged()) return nullptr;
   if (fenced.is_set()) return fenced_error(text);
-  const auto batch = line.find(seq);  // held: it leaves the line when it is acknowledged
+  auto batch = line.find(seq);
   if (!batch) {
     MORULA_CHECK(stopping, "no record was appended at this position");
     return fenced_error(text);
   }
-  batch->settled.wait();
+  return batch;
+}
+
+Result<> LogWriter::Impl::wait_acknowledged(LogSeq seq) {
+  const auto batch = find_unacknowledged(seq);
+  MORULA_TRY(batch);
+  if (*batch == nullptr) return {};
+  (*batch)->settled.wait();
   if (seq < line.acknowledged()) return {};
-  if (mutated(Mutant::ack_out_of_order) && batch->state == LogBatch::State::kLanded) return {};
+  if (mutated(Mutant::ack_out_of_order) && (*batch)->state == LogBatch::State::kLanded) return {};
   return fenced_error(text);
+}
+
+Result<> LogWriter::Impl::wait_to_answer(LogSeq seq) {
+  const auto batch = find_unacknowledged(seq);
+  MORULA_TRY(batch);
+  if (*batch == nullptr) return {};
+  while (!(*batch)->settled.is_set() && !stalled) (*batch)->askers.wait();
+  if ((*batch)->settled.is_set()) return wait_acknowledged(seq);
+  env.trace.sometimes("a request gave up waiting for a stalled log", true);
+  return fail(stall_error());
 }
 
 /// The committer: decides when what is sent, until the log has ended.
 void LogWriter::Impl::commit() {
   with_scope(env.domain, [this](Scope& puts) {
     while (!fenced.is_set() && !stopped) {
-      const Time look_again = send_what_may_go(puts);
+      const Time look_again = std::min(send_what_may_go(puts), look_for_stall());
       work.wait_until(env.clock, look_again);
     }
   });
@@ -138,6 +158,7 @@ Time LogWriter::Impl::when_open_is_due() {
 // Step PutLog
 void LogWriter::Impl::put_log(Scope& puts) {
   const bool was_full = line.unsent_bytes() >= config.queued_bytes_max;
+  if (line.in_flight() == 0) got_ahead_at = env.clock.now();
   auto batch = line.send();
   env.trace.step({.step = Step::kPutLog, .actor = text, .position = batch->seq.value});
   if (was_full && line.unsent_bytes() < config.queued_bytes_max) room.wake_all();
@@ -160,6 +181,7 @@ void LogWriter::Impl::put_batch(LogBatch& batch) {
 void LogWriter::Impl::acknowledge(LogBatch& batch) {
   env.trace.sometimes("a batch landed before one below it", batch.seq > line.acknowledged());
   if (!line.land(batch)) return;
+  end_stall();
   env.trace.step(
       {.step = Step::kAcknowledge, .actor = text, .position = line.acknowledged().value});
 }
@@ -188,21 +210,56 @@ void LogWriter::Impl::report_foreign(const std::string& key, const Blob& found) 
 
 ConditionalOutcome LogWriter::Impl::put_until_answered(const std::string& key, const Blob& body) {
   Backoff backoff(env, config.retry, key);
+  const auto note = [this, &key](const Error& error) { note_trouble(key, error); };
   for (;;) {
-    auto outcome = create_object(env, key, body, Purpose::kLog, config.retry);
+    auto outcome = create_object(env, key, body, Purpose::kLog, config.retry, note);
     if (outcome) return std::move(*outcome);
-    // Without permission or space nothing is lost: the queue fills, and appenders wait.
-    warn_refused(key, outcome.error());
+    // Without permission or space nothing is lost: what is in line waits for them.
+    note_trouble(key, outcome.error());
     backoff.pause(outcome.error());
   }
 }
 
-void LogWriter::Impl::warn_refused(const std::string& key, const Error& error) {
+void LogWriter::Impl::note_trouble(const std::string& key, const Error& error) {
+  if (fenced.is_set()) return;
+  if (!trouble) work.wake_one();
+  trouble = error;
   const Time now = env.clock.now();
-  if (now < warn_again_at) return;
+  if (now < warn_again_at || now < got_ahead_at + kWarnAfter) return;
   warn_again_at = now + kWarnEvery;
-  env.trace.log(Severity::kWarning, "log_put_refused",
+  env.trace.log(Severity::kWarning, "log_put_failed",
                 {{"key", key}, {"error", to_string(error.code)}, {"message", error.message}});
+}
+
+/// Returns when to look again if nothing happens before.
+Time LogWriter::Impl::look_for_stall() {
+  if (stalled || !trouble || line.in_flight() == 0) return kNever;
+  const Time due = got_ahead_at + config.stall_after;
+  if (env.clock.now() < due) return due;
+  stalled = true;
+  env.trace.log(Severity::kError, "log_stalled",
+                {{"error", to_string(trouble->code)}, {"message", trouble->message}});
+  line.wake_askers();
+  room.wake_all();
+  return kNever;
+}
+
+/// The log has got ahead.
+void LogWriter::Impl::end_stall() {
+  got_ahead_at = env.clock.now();
+  trouble.reset();
+  if (!std::exchange(stalled, false)) return;
+  env.trace.sometimes("a stalled log went on", true);
+  env.trace.log(Severity::kInfo, "log_goes_on", {});
+}
+
+Error LogWriter::Impl::stall_error() const {
+  const bool certain = trouble->code == ErrorCode::kFull || trouble->code == ErrorCode::kDenied ||
+                       trouble->code == ErrorCode::kInvalid;
+  const auto retry_ms =
+      std::chrono::duration_cast<std::chrono::milliseconds>(config.retry.backoff_max).count();
+  return Error{certain ? trouble->code : ErrorCode::kUnavailable,
+               "the log can't be written: " + trouble->message, retry_ms};
 }
 
 // Step Trim

@@ -31,6 +31,8 @@ struct LogWriter::Impl {
   LogSeq cut();
   Result<> wait_for_room();
   Result<> wait_acknowledged(LogSeq seq);
+  Result<> wait_to_answer(LogSeq seq);
+  Result<std::shared_ptr<LogBatch>> find_unacknowledged(LogSeq seq) const;
   Result<> trim(LogSeq below);
   Result<> remove_ascending(LogSeq begin, LogSeq end);
   Result<> stop();
@@ -44,7 +46,10 @@ struct LogWriter::Impl {
   void become_fenced(LogSeq seq, const Blob& found);
   void report_foreign(const std::string& key, const Blob& found);
   ConditionalOutcome put_until_answered(const std::string& key, const Blob& body);
-  void warn_refused(const std::string& key, const Error& error);
+  void note_trouble(const std::string& key, const Error& error);
+  Time look_for_stall();
+  void end_stall();
+  Error stall_error() const;
 
   /// Records go nowhere any more.
   bool closed() const { return stopping || fenced.is_set(); }
@@ -67,6 +72,9 @@ struct LogWriter::Impl {
   LogSeq trimmed;  // all below it were deleted
   std::multiset<LogSeq> pins;
   Time warn_again_at{};
+  std::optional<Error> trouble;  // of the latest failed PUT since the log last got ahead
+  Time got_ahead_at{};           // or began to have something on its way
+  bool stalled = false;
 };
 
 }  // namespace morula

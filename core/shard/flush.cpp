@@ -32,6 +32,7 @@ void Shard::run_flusher() {
       env_.trace.log(Severity::kWarning, "manifest_sealed", {{"manifest", adopted_.manifest_key}});
       break;
     }
+    flush_trouble_ = flushed ? "" : flushed.error().message;
     if (!flushed) {
       if (flushed.error().code == ErrorCode::kFenced) break;
       env_.trace.log(Severity::kWarning, "flush_failed",

@@ -105,16 +105,19 @@ LogSeq Shard::apply(StreamId id, std::vector<Row> rows) {
 }
 
 Result<> Shard::wait_for_room() {
-  while (memtable_bytes() >= config_.memtable_bytes_max && !log_.fenced()) {
+  const Time until = env_.clock.now() + config_.room_patience;
+  while (memtable_bytes() >= config_.memtable_bytes_max && !log_.fenced() && !log_.stalled()) {
     env_.trace.sometimes("an append waited for a flush", true);
-    room_.wait();
+    if (room_.wait_until(env_.clock, until) || env_.clock.now() < until) continue;
+    return fail(ErrorCode::kBusy, "the shard's tables are not written as fast as appends come" +
+                                      (flush_trouble_.empty() ? "" : ": " + flush_trouble_));
   }
   return log_.wait_for_room();
 }
 
 Result<> Shard::confirm(std::optional<LogSeq> reflects, Wrote wrote) {
   if (reflects && !mutated(Mutant::ack_before_durable)) {
-    MORULA_TRY(log_.wait_acknowledged(*reflects));
+    MORULA_TRY(log_.wait_to_answer(*reflects));
   }
   if (wrote == Wrote::kNo && !lease_.holds() && !mutated(Mutant::serve_after_lease)) {
     env_.trace.sometimes("an answer was held back for want of a lease", true);

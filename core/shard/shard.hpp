@@ -95,6 +95,7 @@ class Shard : public ShardRows {
   std::shared_ptr<const TreeReader> data_;
 
   bool flush_requested_ = false;
+  std::string flush_trouble_;  // why the latest flush failed; empty: it didn't
   WaitList flusher_;
   WaitList room_;
 };

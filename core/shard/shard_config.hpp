@@ -11,7 +11,8 @@ namespace morula {
 struct ShardConfig {
   uint64_t unflushed_bytes_max = 16 * kMiB;  // flush here (MAX_UNFLUSHED_BYTES)
   uint64_t held_log_objects_max = 500;       // or when the shard holds back so many log objects
-  uint64_t memtable_bytes_max = 64 * kMiB;   // beyond it appends wait for the flush
+  uint64_t memtable_bytes_max = 64 * kMiB;   // beyond it appends wait for the flush,
+  Duration room_patience = std::chrono::seconds(5);  // but not longer than this
   RetryConfig retry;
 };
 

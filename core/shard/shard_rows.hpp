@@ -31,7 +31,8 @@ class ShardRows {
   virtual LogSeq apply(StreamId id, std::vector<Row> rows) = 0;
 
   /// Suspends while the log or the memtables are over their bounds: call before validating an
-  /// append. kBusy, kFenced.
+  /// append. kBusy, kFenced; what the store says (kFull, kDenied, kInvalid, kUnavailable) when it
+  /// takes no writes.
   virtual Result<> wait_for_room() = 0;
 
   enum class Wrote : uint8_t { kNo, kYes };
@@ -39,6 +40,8 @@ class ShardRows {
   /// Suspends until `reflects` (the position of the last change that the answer shows; nullopt: it
   /// shows only what was durable when the shard began to serve) is acknowledged. An answer that
   /// wrote nothing also needs the lease. kFenced, kLeaseLost, kMoved: no such answer may be given.
+  /// Gives up with what the store says when it takes no writes: the change may still be durable one
+  /// day.
   virtual Result<> confirm(std::optional<LogSeq> reflects, Wrote wrote) = 0;
 
   /// max(the shard's mark, `last`) + 1: what the next creation of a stream draws.

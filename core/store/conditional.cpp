@@ -50,13 +50,15 @@ using Settled = std::optional<Result<ConditionalOutcome>>;
 class ConditionalPut {
  public:
   ConditionalPut(const Env& env, std::string_view key, Blob body, Precondition condition,
-                 Purpose purpose, const RetryConfig& retry)
+                 Purpose purpose, const RetryConfig& retry,
+                 const std::function<void(const Error&)>& repeated)
       : env_(env),
         key_(key),
         body_(std::move(body)),
         condition_(std::move(condition)),
         purpose_(purpose),
         retry_(retry),
+        repeated_(repeated),
         backoff_(env, retry, key_) {
     MORULA_CHECK(body_ != nullptr);
   }
@@ -73,6 +75,7 @@ class ConditionalPut {
         if (*settled) (*settled)->last_sent = sent;
         return std::move(*settled);
       }
+      if (repeated_) repeated_(answer.error());
       backoff_.pause(answer.error());
     }
   }
@@ -134,6 +137,7 @@ class ConditionalPut {
   Precondition condition_;
   Purpose purpose_;
   RetryConfig retry_;
+  const std::function<void(const Error&)>& repeated_;
   Backoff backoff_;
   bool unresolved_ = false;  // an attempt of this call may have landed, or may still land
 };
@@ -183,14 +187,17 @@ Result<Listing> list_page(const Env& env, std::string_view prefix, std::string_v
 }  // namespace
 
 Result<ConditionalOutcome> create_object(const Env& env, std::string_view key, Blob body,
-                                         Purpose purpose, const RetryConfig& retry) {
-  return ConditionalPut(env, key, std::move(body), Precondition::if_absent(), purpose, retry).run();
+                                         Purpose purpose, const RetryConfig& retry,
+                                         const std::function<void(const Error&)>& repeated) {
+  return ConditionalPut(env, key, std::move(body), Precondition::if_absent(), purpose, retry,
+                        repeated)
+      .run();
 }
 
 Result<ConditionalOutcome> swap_object(const Env& env, std::string_view key, Blob body,
                                        const Etag& base, Purpose purpose,
                                        const RetryConfig& retry) {
-  return ConditionalPut(env, key, std::move(body), Precondition::if_match(base), purpose, retry)
+  return ConditionalPut(env, key, std::move(body), Precondition::if_match(base), purpose, retry, {})
       .run();
 }
 

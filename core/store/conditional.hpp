@@ -33,9 +33,11 @@ struct ConditionalOutcome {
 /// content. Null: what made the condition fail has been deleted since; it was foreign, unless
 /// somebody may delete own objects at `key` before this call has returned.
 /// Errors, only while no attempt of this call is unresolved, so certain: kDenied, kInvalid, kFull.
-/// With an unresolved attempt these are repeated too. Suspends; throws Cancelled.
+/// With an unresolved attempt these are repeated too. `repeated` hears why each attempt is
+/// repeated. Suspends; throws Cancelled.
 Result<ConditionalOutcome> create_object(const Env& env, std::string_view key, Blob body,
-                                         Purpose purpose, const RetryConfig& retry);
+                                         Purpose purpose, const RetryConfig& retry,
+                                         const std::function<void(const Error&)>& repeated = {});
 
 /// Replaces `key` by `body` if it still has `base`. Not landed: somebody else's content lies there
 /// or the object is gone. An own swap that landed and was then replaced by another counts as lost:

@@ -244,6 +244,59 @@ TEST(Instance, StopsWhileItStillWaitsForItsName) {
   });
 }
 
+// What a client sees of a disk that is full for half a minute.
+TEST(Instance, AnswersWhileTheStoreTakesNoWritesAndGoesOnByItself) {
+  Cell cell;
+  cell.start("a", 1);
+  bool full = false;
+  cell.world.store().set_fates([&](const sim::StoreRequest& request) {
+    sim::StoreFate fate;
+    if (full && request.call == sim::StoreCall::kPut) fate.refused = ErrorCode::kFull;
+    return fate;
+  });
+  cell.world.run([&](const Env& env) {
+    const auto append = [&](const std::string& body, const char* seq) {
+      Headers headers;
+      headers.add("Producer-Id", "p");
+      headers.add("Producer-Epoch", "0");
+      headers.add("Producer-Seq", seq);
+      return Cell::ask(env, "a", "POST", "/v1/stream/one", body, std::move(headers));
+    };
+    env.clock.sleep(seconds(1));
+    ASSERT_EQ(Cell::create(env, "a", "/v1/stream/one").status, 201);
+    ASSERT_EQ(Cell::create(env, "a", "/v1/stream/two").status, 201);
+    ASSERT_EQ(append("kept ", "0").status, 200);
+
+    full = true;
+    const Time start = env.clock.now();
+    const HttpResponse unknown = append("late ", "1");
+    EXPECT_LT(env.clock.now() - start, Duration(seconds(6)));
+    EXPECT_EQ(unknown.status, 503);
+    EXPECT_NE(unknown.body.find("outcome_unknown"), std::string::npos) << unknown.body;
+    EXPECT_NE(unknown.body.find("no space"), std::string::npos) << "the store's word: " << unknown.body;
+    EXPECT_NE(unknown.headers.find("Retry-After"), nullptr);
+
+    const Time asked = env.clock.now();
+    const auto is_refused = [&](const HttpResponse& response) {
+      EXPECT_EQ(response.status, 503);
+      EXPECT_NE(response.headers.find("Retry-After"), nullptr);
+    };
+    for (int i = 0; i < 100; ++i) is_refused(append("late ", "1"));
+    is_refused(Cell::create(env, "a", "/v1/stream/three"));
+    is_refused(Cell::ask(env, "a", "DELETE", "/v1/stream/two"));
+    is_refused(Cell::ask(env, "a", "GET", "/v1/stream/one"));  // would show what may be lost
+    EXPECT_EQ(Cell::ask(env, "a", "GET", "/v1/stream/two").status, 200);
+    EXPECT_LT(env.clock.now() - asked, Duration(seconds(2))) << "at once";
+
+    env.clock.sleep_until(start + seconds(20));
+    full = false;
+    env.clock.sleep(seconds(2));
+    EXPECT_EQ(append("late ", "1").status, 204) << "a duplicate: the first one has landed";
+    EXPECT_EQ(append("last", "2").status, 200);
+    EXPECT_EQ(Cell::ask(env, "a", "GET", "/v1/stream/one").body, "kept late last");
+  });
+}
+
 TEST(Instance, IdleAndAloneMakesAtMostEighteenStoreRequestsAMinute) {
   Cell cell;
   cell.start("a", 1);
