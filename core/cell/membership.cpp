@@ -19,7 +19,7 @@ Result<bool> Membership::look_whether_alone() {
   for (const ObjectInfo& document : *documents) {
     auto name = keys::member_name(document.key);
     if (!name || *name == self_.name) continue;  // a foreign object is nobody
-    auto seen = watch(*name).look();
+    auto seen = watch(*name).look_at_listed(document.etag);
     MORULA_TRY(seen);
     if (*seen == MemberWatch::Seen::kLive) alone = false;
   }

@@ -44,6 +44,12 @@ Result<MemberWatch::Seen> MemberWatch::look() {
   return *expired ? Seen::kOver : Seen::kLive;
 }
 
+Result<MemberWatch::Seen> MemberWatch::look_at_listed(const Etag& listed) {
+  const bool was_over = member_ && member_->state != MemberState::kLive;
+  if (was_over && !listed.empty() && listed == etag_) return Seen::kOver;
+  return look();
+}
+
 // Step Expire
 Result<bool> MemberWatch::Expire() {
   Member next = *member_;

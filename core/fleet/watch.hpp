@@ -30,6 +30,9 @@ class MemberWatch {
   /// Reads the document once; expires it if it may. After an answer other than kAbsent, `member()`
   /// is what was last seen. Suspends.
   Result<Seen> look();
+  /// The same for a document that a listing has just shown with this etag (empty: not told): one
+  /// that was over and is unchanged is not read again.
+  Result<Seen> look_at_listed(const Etag& listed);
 
   const std::optional<Member>& member() const { return member_; }
   /// How long an unchanged document still counts as live.

@@ -237,7 +237,7 @@ Time LogWriter::Impl::look_for_stall() {
   const Time due = got_ahead_at + config.stall_after;
   if (env.clock.now() < due) return due;
   stalled = true;
-  env.trace.log(Severity::kError, "log_stalled",
+  env.trace.log(Severity::kWarning, "log_stalled",
                 {{"error", to_string(trouble->code)}, {"message", trouble->message}});
   line.wake_askers();
   room.wake_all();

@@ -58,7 +58,9 @@ struct StoredObject {
 
 struct ObjectInfo {
   std::string key;
-  uint64_t size = 0;  // bytes
+  uint64_t size = 0;                      // bytes
+  Etag etag{};                            // as `get` gives it; empty: not told
+  std::optional<WallTime> modified = {};  // when it was written, by the store's clock, if told
 };
 
 /// Keys in bytewise order. `truncated`: there are more after the last.

@@ -146,7 +146,7 @@ Result<ObjectInfo> DirectoryFiles::head(std::string_view key) {
   const auto object = open_current(*root_, *path);
   if (!object) return fail(object.error());
   MORULA_TRY(make_durable(*object));
-  return ObjectInfo{std::string(key), static_cast<uint64_t>(object->info.st_size)};
+  return info_of(std::string(key), object->info);
 }
 
 Result<> DirectoryFiles::make_durable(const CurrentObject& object) {

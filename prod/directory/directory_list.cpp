@@ -90,7 +90,7 @@ class Lister {
     if (listing.objects.size() >= limit_) {
       listing.truncated = true;
     } else {
-      listing.objects.push_back({key, static_cast<uint64_t>(object->info.st_size)});
+      listing.objects.push_back(info_of(key, object->info));
     }
     return {};
   }

@@ -110,6 +110,11 @@ Result<> remove_folder(const DirectoryRoot& root, const std::string& folder) {
   return {};
 }
 
+ObjectInfo info_of(std::string key, const struct stat& info) {
+  return {std::move(key), static_cast<uint64_t>(info.st_size), etag_of(info),
+          WallTime{nanoseconds(info.st_mtim) / 1'000'000}};
+}
+
 std::string etag_of(const struct stat& info) {
   return fmt::format("{:x}-{:x}-{:x}", info.st_ino, nanoseconds(info.st_mtim), info.st_size);
 }

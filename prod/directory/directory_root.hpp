@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/result.hpp"
+#include "core/rt/store.hpp"
 #include "prod/posix_file.hpp"
 
 namespace morula {
@@ -65,6 +66,9 @@ Result<> make_folders(const DirectoryRoot& root, const std::string& folder);
 /// Takes a folder out of use atomically, then deletes it with its files, ascending by name. Absent
 /// is fine.
 Result<> remove_folder(const DirectoryRoot& root, const std::string& folder);
+
+/// What is told of an object whose content the file is.
+ObjectInfo info_of(std::string key, const struct stat& info);
 
 /// What a file's content is compared by: never the same for two files, ever.
 std::string etag_of(const struct stat& info);

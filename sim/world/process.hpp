@@ -25,7 +25,7 @@ struct ProcessOptions {
   uint32_t machine = 0;  // processes of one machine can tell that another is gone for good
   Duration clock_offset = std::chrono::seconds(1000);
   ClockRate clock_rate;
-  WallTime wall{1'800'000'000'000};  // at the world's time 0
+  WallTime wall = kWallAtTimeZero;  // at the world's time 0
 };
 
 class Process {

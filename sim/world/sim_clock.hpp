@@ -16,6 +16,9 @@ struct ClockRate {
 };
 
 /// The clocks of a process's machine: they go on while the process is paused, dead or restarted.
+/// What a wall clock that nobody has touched shows at true time 0.
+inline constexpr WallTime kWallAtTimeZero{1'800'000'000'000};
+
 class MachineClock {
  public:
   /// Starts at `offset`, at true rate. `wall_start`: what the wall clock shows now.

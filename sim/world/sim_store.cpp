@@ -5,13 +5,14 @@
 
 #include "core/base/check.hpp"
 #include "core/base/codec.hpp"
+#include "sim/world/sim_clock.hpp"
 
 namespace morula::sim {
 
 struct SimStore::Answer {
   std::optional<Error> error;
   StoredObject object;  // get; put fills the etag
-  uint64_t size = 0;    // head
+  ObjectInfo info;      // head
   Listing listing;
 };
 
@@ -102,6 +103,7 @@ void SimStore::plant(std::string_view key, std::string body) {
   Object object;
   object.etag = make_etag(body, manners_.etag_is_content, ++puts_);
   object.body = make_blob(std::move(body));
+  object.written = events_.now();
   const Blob planted = object.body;
   objects_.insert_or_assign(std::string(key), std::move(object));
   for (Observer* observer : trace_.observers()) observer->on_store_changed({}, key, planted);
@@ -208,8 +210,10 @@ void SimStore::get(Request& request, Answer& answer) {
     return;
   }
   const Object& object = found->second;
-  answer.size = object.body->size();
-  if (request.call == StoreCall::kHead) return;
+  if (request.call == StoreCall::kHead) {
+    answer.info = info(found->first, object);
+    return;
+  }
   answer.object.etag = object.etag;
   answer.object.body = object.body;
   if (request.range) {
@@ -251,7 +255,8 @@ void SimStore::put(Request& request, Answer& answer) {
     if (told) answer.error = Error{ErrorCode::kUnavailable, message_of(ErrorCode::kUnavailable)};
     return;
   }
-  Object object{request.body, make_etag(*request.body, manners_.etag_is_content, ++puts_)};
+  Object object{request.body, make_etag(*request.body, manners_.etag_is_content, ++puts_),
+                events_.now()};
   answer.object.etag = object.etag;
   objects_.insert_or_assign(request.key, std::move(object));
   for (Observer* observer : trace_.observers()) {
@@ -278,8 +283,17 @@ void SimStore::list(Request& request, Answer& answer) {
       answer.listing.truncated = true;
       return;
     }
-    answer.listing.objects.push_back({it->first, it->second.body->size()});
+    answer.listing.objects.push_back(info(it->first, it->second));
   }
+}
+
+ObjectInfo SimStore::info(const std::string& key, const Object& object) const {
+  ObjectInfo told{key, object.body->size()};
+  if (!manners_.lists_etags) return told;
+  told.etag = object.etag;
+  told.modified =
+      WallTime{kWallAtTimeZero.ms + object.written.time_since_epoch().count() / 1'000'000};
+  return told;
 }
 
 void SimStore::answer(const RequestRef& request) {
@@ -322,7 +336,7 @@ Result<StoredObject> SimStoreClient::get(std::string_view key, std::optional<Byt
 Result<ObjectInfo> SimStoreClient::head(std::string_view key, const RequestOptions& options) {
   auto request = make(StoreCall::kHead, key, options);
   MORULA_TRY(perform(request, options));
-  return ObjectInfo{std::string(key), request->answer.size};
+  return std::move(request->answer.info);
 }
 
 Result<Etag> SimStoreClient::put(std::string_view key, Blob body, const Precondition& precondition,

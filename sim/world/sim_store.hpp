@@ -46,6 +46,7 @@ struct StoreFate {
 struct StoreManners {
   StoreAbilities abilities;
   size_t page_keys_max = 1000;   // a listing never has more
+  bool lists_etags = true;       // and when each object was written
   bool etag_is_content = false;  // equal contents have equal etags; otherwise each put's is new
   /// How often a put whose condition doesn't hold is answered 500, as some S3 servers do, instead
   /// of 412: its sender must find out what came of it.
@@ -59,6 +60,7 @@ class SimStore {
   struct Object {
     Blob body;
     Etag etag;
+    TrueTime written;
   };
   using Fates = std::function<StoreFate(const StoreRequest&)>;
 
@@ -101,6 +103,7 @@ class SimStore {
   std::optional<Error> refuse(const Request& request, const Object* found) const;
   void remove(Request& request, std::string_view key);
   void list(Request& request, Answer& answer);
+  ObjectInfo info(const std::string& key, const Object& object) const;
   void answer(const RequestRef& request);
   StoreRequest seen(const Request& request) const;
 

@@ -273,7 +273,7 @@ TEST(Instance, AnswersWhileTheStoreTakesNoWritesAndGoesOnByItself) {
     EXPECT_LT(env.clock.now() - start, Duration(seconds(6)));
     EXPECT_EQ(unknown.status, 503);
     EXPECT_NE(unknown.body.find("outcome_unknown"), std::string::npos) << unknown.body;
-    EXPECT_NE(unknown.body.find("no space"), std::string::npos) << "the store's word: " << unknown.body;
+    EXPECT_NE(unknown.body.find("no space"), std::string::npos) << unknown.body;
     EXPECT_NE(unknown.headers.find("Retry-After"), nullptr);
 
     const Time asked = env.clock.now();

@@ -180,6 +180,31 @@ TEST(Watch, CountsFromTheAnswerOfTheFirstReadThatShowedTheVersion) {
   });
 }
 
+TEST(Watch, ReadsADocumentThatIsOverAgainOnlyWhenItHasChanged) {
+  sim::TestWorld world;
+  world.run([&](const Env& env) {
+    Lease lease(env, config(), {}, draw(env, "b"));
+    ASSERT_TRUE(lease.join());
+    MemberWatch watch(env, config(), {}, draw(env, "a"), "b");
+    const auto etag = [&] { return env.store.head("members/b.json", {})->etag; };
+    const auto reads = [&] { return world.store().sent(sim::StoreCall::kGet); };
+    uint64_t before = reads();
+    EXPECT_EQ(watch.look_at_listed(etag()).value(), MemberWatch::Seen::kLive);
+    EXPECT_EQ(watch.look_at_listed(etag()).value(), MemberWatch::Seen::kLive);
+    EXPECT_EQ(reads(), before + 2) << "a live one is read each time: its lease counts";
+    ASSERT_TRUE(lease.write_stopped(LogSeq(0)));
+    EXPECT_EQ(watch.look_at_listed(etag()).value(), MemberWatch::Seen::kOver);
+    before = reads();
+    EXPECT_EQ(watch.look_at_listed(etag()).value(), MemberWatch::Seen::kOver);
+    EXPECT_EQ(reads(), before);
+    EXPECT_EQ(watch.look_at_listed({}).value(), MemberWatch::Seen::kOver);
+    EXPECT_EQ(reads(), before + 1) << "a store that doesn't tell etags";
+    Lease next(env, config(), {}, draw(env, "b"));
+    ASSERT_TRUE(next.join());
+    EXPECT_EQ(watch.look_at_listed(etag()).value(), MemberWatch::Seen::kLive);
+  });
+}
+
 TEST(Watch, LosesItsRaceAgainstARenewalAndStartsAnew) {
   sim::TestWorld world;
   auto& b = neighbour(world, "b");

@@ -269,6 +269,28 @@ TEST_P(StoreContract, ListsInBytewiseOrderOfWholeKeys) {
   });
 }
 
+TEST_P(StoreContract, ListingsAndHeadsTellTheEtagThatAGetGives) {
+  with_store([](Store& store, Domain&) {
+    using namespace store_contract;
+    auto etag = create(store, "members/a.json", "one");
+    ASSERT_TRUE(etag);
+    for (const char* next : {"", "two", "three"}) {
+      if (*next != 0) etag = swap(store, "members/a.json", next, *etag);
+      ASSERT_TRUE(etag);
+      const auto listing = store.list("members/", "", 10, kOptions);
+      ASSERT_TRUE(listing);
+      ASSERT_EQ(listing->objects.size(), 1u);
+      const auto head = store.head("members/a.json", kOptions);
+      ASSERT_TRUE(head);
+      // A store that doesn't tell leaves them empty.
+      for (const ObjectInfo& told : {listing->objects[0], *head}) {
+        EXPECT_TRUE(told.etag.empty() || told.etag == *etag) << told.etag;
+        EXPECT_TRUE(!told.modified || told.modified->ms > 1'500'000'000'000);
+      }
+    }
+  });
+}
+
 TEST_P(StoreContract, PagesOfAnyLengthAddUpToTheWholeList) {
   with_store([](Store& store, Domain&) {
     using namespace store_contract;
