@@ -5,38 +5,18 @@
 
 #include <cstdlib>
 #include <map>
-#include <new>
 #include <optional>
 #include <string>
 
+#include "bench/counting_new.hpp"
+#include "bench/quiet_env.hpp"
 #include "core/log/log_object.hpp"
 #include "core/log/log_writer.hpp"
 #include "core/rt/clock.hpp"
-#include "core/rt/compute.hpp"
 #include "core/rt/env.hpp"
 #include "core/rt/fiber.hpp"
-#include "core/rt/network.hpp"
-#include "core/rt/platform.hpp"
 #include "core/rt/random.hpp"
 #include "core/rt/store.hpp"
-#include "core/rt/trace.hpp"
-
-namespace {
-uint64_t allocations = 0;
-}  // namespace
-
-// Not inlined: GCC would see a free of what a new has returned, and warn.
-[[gnu::noinline]] void* operator new(size_t size) {
-  ++allocations;
-  if (void* place = std::malloc(size)) return place;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* place) noexcept {
-  std::free(place);
-}
-[[gnu::noinline]] void operator delete(void* place, size_t) noexcept {
-  std::free(place);
-}
 
 namespace morula {
 namespace {
@@ -74,34 +54,6 @@ class InstantStore final : public Store {
   }
   uint64_t puts = 0;
   uint64_t bytes = 0;
-};
-
-class NoNetwork final : public Network {
- public:
-  std::string address() const override { return {}; }
-  Result<HttpResponse> call(const std::string&, const HttpRequest&, Time) override {
-    return fail(ErrorCode::kNotFound, "no network");
-  }
-  void serve(Scope&, Handler) override {}
-  void stop_serving() override {}
-};
-
-class InlineCompute final : public Compute {
- public:
-  void run(const std::function<void()>& work) override { work(); }
-};
-
-class NoPlatform final : public Platform {
- public:
-  ProcessIdentity self() const override { return {}; }
-  bool provably_gone(const ProcessIdentity&) const override { return false; }
-};
-
-class NoTrace final : public Trace {
- public:
-  void step(const StepEvent&) override {}
-  void log(Severity, std::string_view, std::initializer_list<LogField>) override {}
-  void sometimes(std::string_view, bool) override {}
 };
 
 struct Bench {
