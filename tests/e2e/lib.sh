@@ -82,7 +82,7 @@ until_true() {
 
 # A real S3 server for this script, or the one in $MORULA_S3_STATE that several scripts share (who
 # sets that also stops it). Sets the environment of its clients, and $location to a new place in it.
-s3_server=$(cd "$(dirname "$0")/../s3" && pwd)/s3-server
+s3_server=$(cd "$(dirname "${BASH_SOURCE[0]}")/../s3" && pwd)/s3-server
 start_s3() {
   s3_state=${MORULA_S3_STATE:-$work/s3}
   local port
@@ -94,6 +94,24 @@ start_s3() {
   unset AWS_PROFILE AWS_SESSION_TOKEN AWS_CA_BUNDLE AWS_ENDPOINT_URL
   eval "$("$s3_server" env "$s3_state")"
   location=s3://$S3_BUCKET/$(basename "$0")/$(date +%s%N)
+}
+
+# Puts a fault proxy before the S3 server: from here on clients go through it. $1: the seed.
+start_proxy() {
+  "$(dirname "$s3_server")/fault_proxy" --upstream "${S3_ENDPOINT#http://}" --seed "${1:-1}" \
+    >"$work/proxy.out" 2>"$work/proxy.log" </dev/null &
+  proxy_pid=$!
+  helpers+=("$proxy_pid")
+  until_true 20 grep -q control "$work/proxy.out"
+  read -r _ proxy_port _ proxy_control <"$work/proxy.out"
+  export AWS_ENDPOINT_URL_S3=http://127.0.0.1:$proxy_port
+}
+# proxy COMMAND...: tells it what to do (tests/s3/fault_proxy); prints its answer.
+proxy() {
+  exec 3<>"/dev/tcp/127.0.0.1/$proxy_control"
+  echo "$*" >&3
+  cat <&3
+  exec 3>&-
 }
 
 # launch NAME OPTION...: starts `morula serve` on $location, by default the directory $work/store.
