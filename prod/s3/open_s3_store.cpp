@@ -93,7 +93,8 @@ class OwnedS3Store final : public Store {
     auto source = find_credential_source(settings, curl_, config_.region);
     MORULA_TRY(source);
     credentials_ = std::make_unique<CredentialCache>(loop_, scope_, trace_, std::move(*source));
-    client_ = std::make_unique<S3Client>(loop_, curl_, *credentials_, random_.fork(), config_);
+    client_ =
+        std::make_unique<S3Client>(loop_, trace_, curl_, *credentials_, random_.fork(), config_);
     store_ = std::make_unique<S3Store>(*client_, requests_, S3Traits{});
     Result<> outcome;
     loop_.run_fiber("probe_store", [&] { outcome = probe_until_answered(); });

@@ -8,6 +8,9 @@
 namespace morula {
 namespace {
 
+// A single request may get lost; so many in a row are told.
+constexpr int kUnansweredMax = 3;
+
 /// A read that failed so is worth another attempt.
 bool may_pass(ErrorCode code) {
   return outcome_unknown(code) || code == ErrorCode::kThrottled;
@@ -22,9 +25,10 @@ S3Failure without_answer(const S3Request& request, Error error) {
 
 }  // namespace
 
-S3Client::S3Client(Clock& clock, CurlClient& curl, CredentialCache& credentials, Random random,
-                   S3ClientConfig config)
+S3Client::S3Client(Clock& clock, Trace& trace, CurlClient& curl, CredentialCache& credentials,
+                   Random random, S3ClientConfig config)
     : clock_(clock),
+      trace_(trace),
       curl_(curl),
       credentials_(credentials),
       random_(random),
@@ -74,13 +78,33 @@ S3Client::Answer S3Client::attempt(const S3Request& request, const RequestOption
   sign_request(signed_request, config_.endpoint.host, request.body_sha256, {config_.region, "s3"},
                *credentials, stores_time());
   auto answer = curl_.call(config_.endpoint.base, signed_request, *request.body, options.deadline);
-  if (!answer) return failed(std::move(answer).error());
+  if (!answer) {
+    got_no_answer(answer.error());
+    return failed(std::move(answer).error());
+  }
+  got_answer();
   if (auto failure = failure_of(request, *answer)) {
     learn(*failure, *answer, *credentials);
     return tl::unexpected(std::move(*failure));
   }
   pace_.succeeded();
   return std::move(*answer);
+}
+
+void S3Client::got_no_answer(const Error& error) {
+  if (++unanswered_ == 1) unanswered_since_ = clock_.now();
+  if (unanswered_ != kUnansweredMax) return;
+  trace_.log(Severity::kWarning, "store_unreachable",
+             {{"endpoint", config_.endpoint.base}, {"why", error.message}});
+}
+
+void S3Client::got_answer() {
+  if (std::exchange(unanswered_, 0) < kUnansweredMax) return;
+  const auto away =
+      std::chrono::duration_cast<std::chrono::milliseconds>(clock_.now() - unanswered_since_);
+  trace_.log(
+      Severity::kInfo, "store_reachable",
+      {{"endpoint", config_.endpoint.base}, {"away_ms", static_cast<uint64_t>(away.count())}});
 }
 
 void S3Client::learn(const S3Failure& failure, const HttpResponse& answer,

@@ -10,6 +10,7 @@
 #include "core/rt/clock.hpp"
 #include "core/rt/random.hpp"
 #include "core/rt/store.hpp"
+#include "core/rt/trace.hpp"
 #include "prod/http/curl_client.hpp"
 #include "prod/s3/credential_cache.hpp"
 #include "prod/s3/s3_answer.hpp"
@@ -33,8 +34,8 @@ struct S3ClientConfig {
 class S3Client {
  public:
   /// All are used until this is gone.
-  S3Client(Clock& clock, CurlClient& curl, CredentialCache& credentials, Random random,
-           S3ClientConfig config);
+  S3Client(Clock& clock, Trace& trace, CurlClient& curl, CredentialCache& credentials,
+           Random random, S3ClientConfig config);
 
   /// The store's answer, if it is one of success; else what it means. Suspends; throws Cancelled.
   tl::expected<HttpResponse, S3Failure> send(const S3Request& request,
@@ -47,14 +48,19 @@ class S3Client {
   Answer attempt(const S3Request& request, const RequestOptions& options);
   void learn(const S3Failure& failure, const HttpResponse& answer, const Credentials& used);
   WallTime stores_time() const;
+  void got_no_answer(const Error& error);
+  void got_answer();
 
   Clock& clock_;
+  Trace& trace_;
   CurlClient& curl_;
   CredentialCache& credentials_;
   Random random_;
   const S3ClientConfig config_;
   S3Pace pace_;
   int64_t clock_offset_ms_ = 0;  // the store's time minus ours
+  int unanswered_ = 0;           // requests in a row
+  Time unanswered_since_{};
 };
 
 }  // namespace morula

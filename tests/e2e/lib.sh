@@ -98,6 +98,7 @@ start_s3() {
 
 # Puts a fault proxy before the S3 server: from here on clients go through it. $1: the seed.
 start_proxy() {
+  : >"$work/proxy.out"
   "$(dirname "$s3_server")/fault_proxy" --upstream "${S3_ENDPOINT#http://}" --seed "${1:-1}" \
     >"$work/proxy.out" 2>"$work/proxy.log" </dev/null &
   proxy_pid=$!
