@@ -28,6 +28,8 @@ Table log_options(InstanceConfig& cell) {
   return {
       {"flush-interval", kLog, &cell.log.flush_interval,
        "Appends wait at most so long for company while another batch is on its way"},
+      {"puts-at-once", kLog, &cell.log.puts_at_once,
+       "Appends wait for company only while so many batches are on their way"},
       {"batch-bytes", kLog, Bytes{&cell.log.batch_bytes_max},
        "A batch of this size is written at once"},
       {"puts-per-second", kLog, &cell.log.puts_per_second,

@@ -20,6 +20,8 @@
 namespace morula {
 
 struct ServeOptions {
+  ServeOptions() { instance.log.puts_at_once = 2; }
+
   StoreOptions store;
   std::string listen = "127.0.0.1:4437";
   std::string name;       // empty: from the host's name and the port

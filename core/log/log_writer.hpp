@@ -1,11 +1,11 @@
 // The log of one incarnation: every acknowledged change of any of its shards is in it.
 //
-// Group commit: a batch is sent at once when none is in flight and the PUT budget has a token;
-// otherwise records gather until a PUT returns or the flush interval is over. Batch n is sent only
-// once batch n-W has landed; the acknowledged position advances only over batches that have landed
-// together with all below them (OWNERSHIP R1). An unknown outcome is settled by repeating and
-// reading back. Foreign content at an own seq: fenced, for good; nothing at or above it is ever
-// acknowledged (R9).
+// Group commit: a batch is sent at once when fewer than `puts_at_once` are in flight and the PUT
+// budget has a token; otherwise records gather until a PUT returns or the flush interval is over.
+// Batch n is sent only once batch n-W has landed; the acknowledged position advances only over
+// batches that have landed together with all below them (OWNERSHIP R1). An unknown outcome is
+// settled by repeating and reading back. Foreign content at an own seq: fenced, for good; nothing
+// at or above it is ever acknowledged (R9).
 //
 // A store that takes no writes for a while loses nothing: what is in line stays there and is
 // repeated. But nobody should wait for it without a word: such a log is *stalled*, those who wait
@@ -35,6 +35,8 @@ struct LogConfig {
   uint64_t record_bytes_max = 4 * kMiB + 64 * kKiB;  // one append with its rows
   uint64_t queued_bytes_max = 16 * kMiB;             // unsent; beyond it `wait_for_room` suspends
   Duration flush_interval = std::chrono::milliseconds(100);
+  uint64_t puts_at_once = 1;     // with 2, those whose answers came last need not wait for the PUT
+                                 // that is in flight: two groups take turns
   uint64_t puts_per_second = 0;  // the PUT budget; 0: unlimited (a directory)
   uint64_t puts_burst = 10;
   // When the lowest batch on its way has failed for so long, requests are answered so instead of

@@ -151,7 +151,8 @@ Time LogWriter::Impl::send_what_may_go(Scope& puts) {
 }
 
 Time LogWriter::Impl::when_open_is_due() {
-  if (line.in_flight() == 0 || put_has_returned) return env.clock.now();
+  const uint64_t at_once = std::max<uint64_t>(config.puts_at_once, 1);
+  if (line.in_flight() < at_once || put_has_returned) return env.clock.now();
   return opened_at + config.flush_interval;
 }
 

@@ -68,6 +68,26 @@ TEST(LogWriter, GathersWhileAPutIsInFlightUntilItReturns) {
   EXPECT_EQ(payloads_at(world, 1).size(), 10u);
 }
 
+TEST(LogWriter, GathersOnlyWhileAsManyPutsAsItMayAreInFlight) {
+  TestWorld world;
+  set_put_fates(world, {{{0, 0}, landing_after(milliseconds(50))}});
+  LogConfig config;
+  config.puts_at_once = 2;
+  with_log(world, config, [&](const Env& env, LogWriter& log) {
+    log.append(kStream, "first");
+    env.clock.sleep(milliseconds(1));
+    log.append(kStream, "second");
+    env.clock.sleep(milliseconds(1));
+    EXPECT_EQ(world.store().sent(), 2u) << "beside the first one";
+    EXPECT_EQ(log.append(kStream, "third"), LogSeq(2));
+    EXPECT_EQ(log.append(kStream, "fourth"), LogSeq(2));
+    env.clock.sleep(milliseconds(1));
+    EXPECT_EQ(world.store().sent(), 2u);
+    EXPECT_TRUE(log.wait_acknowledged(LogSeq(2)));
+  });
+  EXPECT_EQ(payloads_at(world, 2), (Texts{"third", "fourth"}));
+}
+
 TEST(LogWriter, GathersNoLongerThanTheFlushInterval) {
   TestWorld world;
   set_put_fates(world, {{{0, 0}, landing_after(seconds(3))}});
