@@ -14,6 +14,7 @@
 #include "core/cell/instance.hpp"
 #include "core/rt/random.hpp"
 #include "core/rt/sync.hpp"
+#include "prod/counting_store.hpp"
 #include "prod/http/curl_client.hpp"
 #include "prod/http/http_network.hpp"
 #include "prod/linux_platform.hpp"
@@ -193,7 +194,8 @@ int serve(const ServeOptions& given) {
   ThreadCompute compute(loop, std::max<uint64_t>(options.compute_threads, 1));
   Random random(random_seed());
   LinuxPlatform platform;
-  const Env env{loop.domain(), loop, network, *opened->store, random, compute, platform, trace};
+  CountingStore store(*opened->store);
+  const Env env{loop.domain(), loop, network, store, random, compute, platform, trace};
   Host host(loop, trace, env, options.instance);
   handle_signals(loop, trace, host);
   trace.log(Severity::kInfo, "starting",
@@ -206,6 +208,7 @@ int serve(const ServeOptions& given) {
   // From here on nobody reads signals: a disk that hangs must not make the process immortal.
   ::signal(SIGTERM, SIG_DFL);
   ::signal(SIGINT, SIG_DFL);
+  store.report(trace);
   trace.log(Severity::kInfo, "stopped", {{"name", options.name}});
   return exit_code;
 }
