@@ -19,6 +19,9 @@ bool may_pass(ErrorCode code) {
 S3Failure without_answer(const S3Request& request, Error error) {
   // Certain for a call between instances, but a store is never "not found" for good.
   if (error.code == ErrorCode::kNotFound) error.code = ErrorCode::kUnavailable;
+  if (error.message.find("certificate") != std::string::npos) {
+    error.message += "; trust the store's certificate by --s3-ca-file";
+  }
   error.message = request.what + ": " + error.message;
   return {std::move(error), 0, {}, S3Remedy::kNone};
 }

@@ -96,10 +96,11 @@ start_s3() {
   location=s3://$S3_BUCKET/$(basename "$0")/$(date +%s%N)
 }
 
-# Puts a fault proxy before the S3 server: from here on clients go through it. $1: the seed.
+# start_proxy [SEED [OPTION...]]: puts a fault proxy before the S3 server: from here on clients go
+# through it.
 start_proxy() {
   : >"$work/proxy.out"
-  "$(dirname "$s3_server")/fault_proxy" --upstream "${S3_ENDPOINT#http://}" --seed "${1:-1}" \
+  "$(dirname "$s3_server")/fault_proxy" --upstream "${S3_ENDPOINT#http://}" --seed "${1:-1}" "${@:2}" \
     >"$work/proxy.out" 2>"$work/proxy.log" </dev/null &
   proxy_pid=$!
   helpers+=("$proxy_pid")

@@ -101,6 +101,9 @@ TEST(CurlClient, CarriesRequestAndAnswerAsTheyAre) {
     EXPECT_EQ(head->body, "");
     const auto teapot = client.call(base(server.port()), request("GET", "/teapot"), deadline);
     EXPECT_EQ(teapot->status, 418);
+    const auto kept_elsewhere = client.call(base(server.port()), request("PUT", "/x", "not this"),
+                                            std::string_view("but this"), deadline);
+    EXPECT_EQ(kept_elsewhere->body, "PUT /x but this");
     const std::string large(3'000'000, 'z');
     const auto big = client.call(base(server.port()), request("PUT", "/x", large), deadline);
     ASSERT_TRUE(big) << big.error().message;
@@ -199,6 +202,30 @@ TEST(CurlClient, RequestIsNotRepeatedWhenAReusedConnectionBreaks) {
     EXPECT_EQ(second.error().code, ErrorCode::kUnavailable) << second.error().message;
     breaker.join();
     EXPECT_EQ(requests, 2);
+  });
+}
+
+TEST(CurlClient, AnswerThatIsCutIsAnError) {
+  HttpBench bench;
+  bench.loop.run_fiber("test", [&] {
+    const RawServer server;
+    const std::string heads[] = {"HTTP/1.1 200 OK\r\nContent-Length: 2000\r\n\r\n",
+                                 "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3e8\r\n"};
+    std::thread talker([&] {
+      for (const std::string& head : heads) {
+        const UniqueFd fd = server.accept();
+        RawServer::read_head(fd);
+        (void)write_all(fd.get(), head + std::string(1000, 'x'));
+      }
+    });
+    CurlClient client(bench.loop, {});
+    for (const std::string& head : heads) {
+      const auto cut =
+          client.call(base(server.port()), request("GET", "/"), bench.loop.now() + seconds(10));
+      ASSERT_FALSE(cut) << head;
+      EXPECT_EQ(cut.error().code, ErrorCode::kUnavailable) << cut.error().message;
+    }
+    talker.join();
   });
 }
 
