@@ -1,20 +1,26 @@
 // What durability costs on a disk: `bench_put DIR` prints, in microseconds, an fdatasync after 512
 // B at a file's end, and the directory store's own put of an object as large as a log batch with
-// one append of 400 B. The second bounds the append of a single client from below.
+// one append of 400 B. The second bounds the append of a single client from below. Of a bucket it
+// prints the put alone.
 //
-//     bench_put DIR [SECONDS] [--json]
+//     bench_put DIR|s3://BUCKET/PREFIX [SECONDS] [--json]
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "bench/load/latency_histogram.hpp"
 #include "bench/load/load_run.hpp"
 #include "prod/directory/directory_files.hpp"
+#include "prod/log_trace.hpp"
+#include "prod/open_store.hpp"
 #include "prod/posix_file.hpp"
 
 namespace morula {
@@ -23,6 +29,7 @@ namespace {
 // A batch's head and the rows of one append of 400 B.
 constexpr size_t kObjectBytes = 600;
 constexpr size_t kRecordBytes = 512;
+constexpr size_t kRemoveMax = 1000;  // keys at once
 constexpr uint64_t kTimesMax = 1'000'000;
 
 template <class Work>
@@ -64,6 +71,31 @@ load::LatencyHistogram puts(const std::string& directory, double seconds) {
   });
 }
 
+load::LatencyHistogram bucket_puts(const std::string& location, double seconds) {
+  Loop loop;
+  LogTrace trace(Severity::kWarning, LogFormat::kLogfmt);
+  StoreOptions options;
+  options.location = location;
+  const auto opened = open_store(loop, trace, options, StoreAccess::kServe);
+  if (!opened) die(opened.error().message);
+  Store& store = *opened->store;
+  const Blob body = make_blob(std::string(kObjectBytes, 'x'));
+  std::vector<std::string> keys;
+  load::LatencyHistogram latencies;
+  loop.run_fiber("put", [&] {
+    latencies = repeat(seconds, [&](uint64_t) {
+      keys.push_back(fmt::format("log/a/{:020}", keys.size()));
+      const auto put = store.put(keys.back(), body, Precondition::if_absent(), {});
+      if (!put) die(put.error().message);
+    });
+    for (size_t i = 0; i < keys.size(); i += kRemoveMax) {
+      const auto part = std::span(keys).subspan(i, std::min(kRemoveMax, keys.size() - i));
+      if (const auto removed = store.remove_many(part, {}); !removed) die(removed.error().message);
+    }
+  });
+  return latencies;
+}
+
 void print(const char* name, const load::LatencyHistogram& latencies, bool json) {
   fmt::print(fmt::runtime(json ? R"({{"name":"{}","count":{},"p50":{:.1f},"p99":{:.1f}}})"
                                  "\n"
@@ -80,11 +112,15 @@ int main(int argc, char** argv) {
   const bool json = argc > 1 && std::string(argv[argc - 1]) == "--json";
   const int positional = argc - (json ? 1 : 0);
   if (positional < 2) {
-    std::fprintf(stderr, "usage: bench_put DIR [SECONDS] [--json]\n");
+    std::fprintf(stderr, "usage: bench_put DIR|s3://BUCKET/PREFIX [SECONDS] [--json]\n");
     return 2;
   }
   const std::string directory = fmt::format("{}/bench-put-{}", argv[1], ::getpid());
   const double seconds = positional > 2 ? std::atof(argv[2]) : 3;
+  if (is_s3_location(directory)) {
+    print("put", bucket_puts(directory, seconds), json);
+    return 0;
+  }
   std::filesystem::create_directories(directory);
   print("fdatasync", syncs(directory, seconds), json);
   print("put", puts(directory, seconds), json);

@@ -25,7 +25,13 @@ that --config names (lease = 20s); a flag wins over both.
   curl -X POST http://127.0.0.1:4437/v1/stream/hello -H 'Content-Type: text/plain' -d 'words'
   curl         http://127.0.0.1:4437/v1/stream/hello
 
-A second instance on the same directory is a standby that takes over:
+A cell in S3, or in what speaks like it; the credentials are found as AWS's tools
+find them:
+
+  morula serve --store s3://bucket/cell --s3-region eu-west-1
+  morula serve --store s3://bucket/cell --s3-endpoint https://store.example:9000
+
+A second instance on the same store is a standby that takes over:
 
   morula serve --store file:/srv/cell --listen 127.0.0.1:4438
 

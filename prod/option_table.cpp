@@ -23,7 +23,8 @@ Table main_options(ServeOptions& o) {
   };
 }
 
-Table log_options(InstanceConfig& cell) {
+Table log_options(ServeOptions& o) {
+  InstanceConfig& cell = o.instance;
   constexpr auto kLog = "Commit: how appends become durable";
   return {
       {"flush-interval", kLog, &cell.log.flush_interval,
@@ -32,8 +33,10 @@ Table log_options(InstanceConfig& cell) {
        "Appends wait for company only while so many batches are on their way"},
       {"batch-bytes", kLog, Bytes{&cell.log.batch_bytes_max},
        "A batch of this size is written at once"},
-      {"puts-per-second", kLog, &cell.log.puts_per_second,
-       "Budget of log writes, for stores that charge by the request; 0: no limit"},
+      {"puts-per-second", kLog, &o.puts_per_second,
+       "Budget of log writes that are not full batches, for stores that charge by the request; 0: "
+       "no "
+       "limit; auto: 10 on S3, no limit on a directory"},
       {"puts-burst", kLog, &cell.log.puts_burst, "What a quiet time saves up of that budget"},
       {"queued-bytes", kLog, Bytes{&cell.log.queued_bytes_max},
        "Appends wait while so much is not yet sent to the store"},
@@ -150,7 +153,7 @@ std::vector<Option> store_option_table(StoreOptions& options) {
 std::vector<Option> option_table(ServeOptions& options) {
   Table table = store_option_table(options.store);
   for (Table part :
-       {main_options(options), log_options(options.instance), lease_options(options.instance.lease),
+       {main_options(options), log_options(options), lease_options(options.instance.lease),
         memory_options(options), request_limit_options(options.instance),
         client_options(options.http), logging_options(options)}) {
     table.insert(table.end(), part.begin(), part.end());

@@ -65,6 +65,12 @@ Result<bool> parse_switch(std::string_view text) {
   return fail(ErrorCode::kInvalid, "true or false");
 }
 
+Result<> assign(std::optional<uint64_t>& field, Result<uint64_t> parsed) {
+  if (!parsed) return fail(ErrorCode::kInvalid, parsed.error().message + ", or auto");
+  field = *parsed;
+  return {};
+}
+
 template <class T, class Parsed>
 Result<> assign(T& field, Parsed parsed) {
   if (!parsed) return fail(parsed.error());
@@ -127,18 +133,20 @@ std::string_view Option::kind() const {
 }
 
 std::string Option::shown() const {
-  return std::visit(Overloaded{
-                        [](std::string* value) { return *value; },
-                        [](bool* value) { return std::string(*value ? "true" : "false"); },
-                        [](ByteCount bytes) { return show_with_unit(*bytes.value, kByteUnits); },
-                        [](Duration* value) {
-                          return show_with_unit(static_cast<uint64_t>(value->count()), kTimeUnits);
-                        },
-                        [](Severity* value) { return std::string(name_of(*value)); },
-                        [](LogFormat* value) { return std::string(name_of(*value)); },
-                        [](auto* value) { return std::to_string(*value); },
-                    },
-                    field);
+  return std::visit(
+      Overloaded{
+          [](std::string* value) { return *value; },
+          [](bool* value) { return std::string(*value ? "true" : "false"); },
+          [](AutoNumber* value) { return *value ? std::to_string(**value) : std::string("auto"); },
+          [](ByteCount bytes) { return show_with_unit(*bytes.value, kByteUnits); },
+          [](Duration* value) {
+            return show_with_unit(static_cast<uint64_t>(value->count()), kTimeUnits);
+          },
+          [](Severity* value) { return std::string(name_of(*value)); },
+          [](LogFormat* value) { return std::string(name_of(*value)); },
+          [](auto* value) { return std::to_string(*value); },
+      },
+      field);
 }
 
 Result<> Option::set(std::string_view text) const {
@@ -149,6 +157,11 @@ Result<> Option::set(std::string_view text) const {
             return {};
           },
           [&](bool* value) { return assign(*value, parse_switch(text)); },
+          [&](AutoNumber* value) -> Result<> {
+            if (text != "auto") return assign(*value, parse_number(text));
+            value->reset();
+            return {};
+          },
           [&](ByteCount bytes) { return assign(*bytes.value, parse_byte_count(text)); },
           [&](Duration* value) { return assign(*value, parse_duration(text)); },
           [&](Severity* value) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -30,6 +31,8 @@ struct ServeOptions {
   Severity log_level = Severity::kInfo;
   LogFormat log_format = LogFormat::kLogfmt;
   uint64_t compute_threads = 2;
+  // What one log may write in a second; auto: as the store charges by the request or not.
+  std::optional<uint64_t> puts_per_second;
   InstanceConfig instance;
   HttpServerConfig http;
 };
@@ -40,8 +43,10 @@ struct Option {
   struct ByteCount {
     uint64_t* value;
   };
-  using Field =
-      std::variant<std::string*, bool*, uint64_t*, ByteCount, Duration*, Severity*, LogFormat*>;
+  /// A number, or nothing: "auto".
+  using AutoNumber = std::optional<uint64_t>;
+  using Field = std::variant<std::string*, bool*, uint64_t*, AutoNumber*, ByteCount, Duration*,
+                             Severity*, LogFormat*>;
 
   std::string_view name;   // "lease-alone"
   std::string_view group;  // heading in the help

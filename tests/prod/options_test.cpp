@@ -54,6 +54,20 @@ TEST(Options, SetWhatTheyName) {
   EXPECT_EQ(options.store.location, "file:/x");
 }
 
+TEST(Options, NumberThatMayBeLeftToTheProgramIsNothingOrANumber) {
+  ServeOptions options;
+  const auto table = option_table(options);
+  EXPECT_EQ(row(table, "puts-per-second").shown(), "auto");
+  EXPECT_TRUE(row(table, "puts-per-second").set("0"));
+  EXPECT_EQ(options.puts_per_second, 0u);
+  EXPECT_EQ(row(table, "puts-per-second").shown(), "0");
+  EXPECT_TRUE(row(table, "puts-per-second").set("auto"));
+  EXPECT_FALSE(options.puts_per_second);
+  const auto wrong = row(table, "puts-per-second").set("few");
+  ASSERT_FALSE(wrong);
+  EXPECT_NE(wrong.error().message.find("or auto"), std::string::npos) << wrong.error().message;
+}
+
 TEST(Options, WrongValuesAreRefusedWithWhatIsAllowed) {
   ServeOptions options;
   const auto table = option_table(options);
