@@ -89,7 +89,7 @@ size_t HttpConnection::parse(std::string_view bytes) {
   size_t parsed = 0;
   while (parsed < bytes.size() && reads_requests() && !line_is_full()) {
     if (!parser_) {
-      parser_ = std::make_unique<HttpParser>(server_.config_.limits);
+      parser_ = server_.take_parser();
       set_read_deadline(server_.config_.head_timeout);
     }
     const size_t taken = parser_->feed(bytes.substr(parsed));
@@ -141,7 +141,7 @@ void HttpConnection::dispatch() {
   exchange->keeps_alive = parser_->keeps_alive();
   exchange->body_bytes = body_bytes_;
   HttpRequest request = parser_->take();
-  parser_.reset();
+  server_.give_back(std::move(parser_));
   body_bytes_ = 0;
   head_seen_ = false;
   set_read_deadline(server_.config_.idle_timeout);
@@ -229,40 +229,41 @@ void HttpConnection::answered() {
   if (flush_deferred_ || closed_) return;
   flush_deferred_ = true;
   // Not from within the fiber that has answered; and answers of one turn go out together.
-  server_.defer([this] {
-    flush_deferred_ = false;
-    if (!closed_) flush();
-  });
+  server_.flush_later(this);
 }
 
 void HttpConnection::flush() {
-  while (!line_.empty() && line_.front()->answered && !close_when_written_) {
-    const std::shared_ptr<HttpExchange> exchange = line_.front();
-    line_.pop_front();
-    queue_response(*exchange);
-    leave_line(*exchange);
+  flush_deferred_ = false;
+  if (closed_) return;
+  std::string& bytes = server_.write_buffer_;
+  bytes.clear();
+  size_t answers = 0;
+  while (answers < line_.size() && line_[answers]->answered && !close_when_written_) {
+    append_response(bytes, *line_[answers]);
+    leave_line(*line_[answers]);
+    ++answers;
   }
-  write_some();
+  line_.erase(line_.begin(), line_.begin() + static_cast<std::ptrdiff_t>(answers));
+  write(bytes);
   if (!closed_) resume_reading();
 }
 
-void HttpConnection::queue_response(HttpExchange& exchange) {
+/// To `bytes`; what is too large to be copied goes to `outgoing_`, with all that lies before it.
+void HttpConnection::append_response(std::string& bytes, HttpExchange& exchange) {
   if (exchange.interim) {
-    outgoing_.emplace_back(kContinue);
+    bytes += kContinue;
     return;
   }
   const ResponseFraming framing{exchange.to_head, exchange.keeps_alive, server_.date()};
-  std::string head = response_head(exchange.response, framing);
+  append_response_head(bytes, exchange.response, framing);
   if (has_body(exchange.response, framing)) {
     if (exchange.response.body.size() <= kCopiedBodyBytes) {
-      head += exchange.response.body;
-      outgoing_.push_back(std::move(head));
+      bytes += exchange.response.body;
     } else {
-      outgoing_.push_back(std::move(head));
+      outgoing_.push_back(bytes);
       outgoing_.push_back(std::move(exchange.response.body));
+      bytes.clear();
     }
-  } else {
-    outgoing_.push_back(std::move(head));
   }
   if (!exchange.keeps_alive) close_when_written_ = true;
 }
@@ -274,10 +275,29 @@ void HttpConnection::leave_line(HttpExchange& exchange) {
 }
 
 void HttpConnection::on_writable() {
-  if (!outgoing_.empty()) write_some();
+  if (!outgoing_.empty()) write_outgoing();
 }
 
-void HttpConnection::write_some() {
+void HttpConnection::write(std::string& bytes) {
+  if (!outgoing_.empty()) {
+    if (!bytes.empty()) outgoing_.push_back(bytes);
+    return write_outgoing();
+  }
+  size_t sent = 0;
+  while (sent < bytes.size()) {
+    const ssize_t n = ::send(fd_.get(), bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) {
+      const int error = errno;
+      outgoing_.push_back(bytes.substr(sent));
+      return could_not_write(error);
+    }
+    sent += static_cast<size_t>(n);
+  }
+  all_written();
+}
+
+void HttpConnection::write_outgoing() {
   while (!outgoing_.empty()) {
     std::array<iovec, kPiecesPerWrite> pieces;
     size_t count = 0;
@@ -290,14 +310,8 @@ void HttpConnection::write_some() {
     message.msg_iov = pieces.data();
     message.msg_iovlen = count;
     const ssize_t n = ::sendmsg(fd_.get(), &message, MSG_NOSIGNAL);
-    if (n < 0) {
-      if (errno == EINTR) continue;
-      if (errno != EAGAIN && errno != EWOULDBLOCK) return close();
-      if (write_deadline_ == kNever) {
-        write_deadline_ = server_.loop_.now() + server_.config_.write_timeout;
-      }
-      return watch_->await_writable();
-    }
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return could_not_write(errno);
     write_deadline_ = kNever;
     written_ += static_cast<size_t>(n);
     while (!outgoing_.empty() && written_ >= outgoing_.front().size()) {
@@ -306,6 +320,14 @@ void HttpConnection::write_some() {
     }
   }
   all_written();
+}
+
+void HttpConnection::could_not_write(int error) {
+  if (error != EAGAIN && error != EWOULDBLOCK) return close();
+  if (write_deadline_ == kNever) {
+    write_deadline_ = server_.loop_.now() + server_.config_.write_timeout;
+  }
+  watch_->await_writable();
 }
 
 void HttpConnection::all_written() {

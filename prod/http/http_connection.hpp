@@ -1,11 +1,11 @@
 // One client of an HttpServer.
 #pragma once
 
-#include <deque>
 #include <list>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "prod/http/http_response.hpp"
 #include "prod/http/http_server.hpp"
@@ -39,6 +39,8 @@ class HttpConnection final : private FdEvents {
   void answered();
   /// Its fiber was cancelled: the client gets no answer.
   void abandoned() { close(); }
+  /// Writes what has been answered. Called by the server, at the end of a turn.
+  void flush();
   void check_deadlines(Time now);
   bool closed() const { return closed_; }
 
@@ -58,9 +60,10 @@ class HttpConnection final : private FdEvents {
   void end_of_input();
   void resume_reading();
 
-  void flush();
-  void queue_response(HttpExchange& exchange);
-  void write_some();
+  void append_response(std::string& bytes, HttpExchange& exchange);
+  void write(std::string& bytes);
+  void write_outgoing();
+  void could_not_write(int error);
   void all_written();
   void leave_line(HttpExchange& exchange);
 
@@ -77,9 +80,9 @@ class HttpConnection final : private FdEvents {
   uint64_t body_bytes_ = 0;             // of that, as accounted
   Time body_begun_{};
   bool head_seen_ = false;
-  std::list<std::shared_ptr<HttpExchange>> line_;
-  std::list<std::string> outgoing_;
-  size_t written_ = 0;  // of outgoing's first
+  std::vector<std::shared_ptr<HttpExchange>> line_;
+  std::list<std::string> outgoing_;  // what the client was too slow for, and large bodies
+  size_t written_ = 0;               // of outgoing's first
   Time read_deadline_ = kNever;
   Time write_deadline_ = kNever;
   bool flush_deferred_ = false;

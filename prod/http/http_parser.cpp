@@ -14,6 +14,8 @@ namespace http = boost::beast::http;
 using boost::beast::string_view;
 using boost::system::error_code;
 
+constexpr size_t kFieldsExpected = 8;
+
 std::string to_std(string_view text) {
   return {text.data(), text.size()};
 }
@@ -35,6 +37,7 @@ class Collector final : public http::basic_parser<true> {
                        error_code& error) override {
     request.method = to_std(method);
     request.target = to_std(target);
+    request.headers.reserve(kFieldsExpected);
     is_1_1 = version == 11;
     take_origin_form(error);
   }
@@ -120,20 +123,25 @@ HttpProblem problem_of(const error_code& error, const HttpLimits& limits) {
 
 struct HttpParser::Impl {
   HttpLimits limits;
-  Collector collector;
+  std::optional<Collector> collector;  // always there: it can only be made anew
 };
 
 HttpParser::HttpParser(const HttpLimits& limits) : impl_(std::make_unique<Impl>()) {
   impl_->limits = limits;
-  impl_->collector.header_limit(limits.head_bytes_max);
-  impl_->collector.body_limit(limits.body_bytes_max);
-  impl_->collector.eager(true);
+  reset();
 }
 
 HttpParser::~HttpParser() = default;
 
+void HttpParser::reset() {
+  Collector& collector = impl_->collector.emplace();
+  collector.header_limit(impl_->limits.head_bytes_max);
+  collector.body_limit(impl_->limits.body_bytes_max);
+  collector.eager(true);
+}
+
 size_t HttpParser::feed(std::string_view bytes) {
-  Collector& collector = impl_->collector;
+  Collector& collector = *impl_->collector;
   MORULA_CHECK(!done() && !collector.problem);
   size_t taken = 0;
   // An empty line or two before a request is a habit of old clients.
@@ -155,29 +163,29 @@ size_t HttpParser::feed(std::string_view bytes) {
 }
 
 bool HttpParser::head_done() const {
-  return impl_->collector.is_header_done();
+  return impl_->collector->is_header_done();
 }
 bool HttpParser::done() const {
-  return impl_->collector.is_done() && !impl_->collector.problem;
+  return impl_->collector->is_done() && !impl_->collector->problem;
 }
 const std::optional<HttpProblem>& HttpParser::problem() const {
-  return impl_->collector.problem;
+  return impl_->collector->problem;
 }
 bool HttpParser::keeps_alive() const {
-  return impl_->collector.is_1_1 && impl_->collector.keep_alive();
+  return impl_->collector->is_1_1 && impl_->collector->keep_alive();
 }
 bool HttpParser::expects_continue() const {
-  return impl_->collector.expects_continue;
+  return impl_->collector->expects_continue;
 }
 size_t HttpParser::body_bytes() const {
-  return impl_->collector.request.body.size();
+  return impl_->collector->request.body.size();
 }
 const std::string& HttpParser::method() const {
-  return impl_->collector.request.method;
+  return impl_->collector->request.method;
 }
 
 HttpRequest HttpParser::take() {
-  return std::move(impl_->collector.request);
+  return std::move(impl_->collector->request);
 }
 
 }  // namespace morula

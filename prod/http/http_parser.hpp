@@ -25,11 +25,14 @@ struct HttpProblem {
   std::string message;
 };
 
-/// For one request; make another one for the next.
+/// For one request at a time.
 class HttpParser {
  public:
   explicit HttpParser(const HttpLimits& limits);
   ~HttpParser();
+
+  /// Begins anew, with the next request.
+  void reset();
 
   /// Takes bytes from the front of `bytes` and returns how many; the others must be offered again,
   /// together with those that follow. Takes nothing beyond the end of the request.

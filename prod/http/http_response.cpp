@@ -59,8 +59,8 @@ std::string_view reason_of(int status) {
   return found == std::end(kReasons) ? "Unknown" : found->phrase;
 }
 
-bool is_named(const std::string& name, const char* other) {
-  return ::strcasecmp(name.c_str(), other) == 0;
+bool is_named(const std::string& name, std::string_view other) {
+  return name.size() == other.size() && ::strcasecmp(name.c_str(), other.data()) == 0;
 }
 
 bool is_servers_own(const std::string& name) {
@@ -75,9 +75,11 @@ bool may_have_body(int status) {
 
 /// A line break in a value would begin another header.
 void append_value(std::string& out, const std::string& value) {
-  for (const char c : value) {
-    const auto byte = static_cast<unsigned char>(c);
-    out.push_back((byte < 0x20 && c != '\t') || byte == 0x7f ? ' ' : c);
+  const size_t begin = out.size();
+  out += value;
+  for (size_t i = begin; i < out.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(out[i]);
+    if ((byte < 0x20 && byte != '\t') || byte == 0x7f) out[i] = ' ';
   }
 }
 
@@ -87,29 +89,37 @@ bool has_body(const HttpResponse& response, const ResponseFraming& framing) {
   return !framing.to_head && may_have_body(response.status) && !response.body.empty();
 }
 
-std::string response_head(const HttpResponse& response, const ResponseFraming& framing) {
-  std::string head;
-  head.reserve(512);
-  auto out = std::back_inserter(head);
-  fmt::format_to(out, "HTTP/1.1 {} {}\r\nDate: {}\r\n", response.status, reason_of(response.status),
-                 framing.date);
+void append_response_head(std::string& out, const HttpResponse& response,
+                          const ResponseFraming& framing) {
+  const auto number = [&out](uint64_t value) {
+    const fmt::format_int digits(value);
+    out.append(digits.data(), digits.size());
+  };
+  out += "HTTP/1.1 ";
+  number(static_cast<uint64_t>(response.status));
+  out += ' ';
+  out += reason_of(response.status);
+  out += "\r\nDate: ";
+  out += framing.date;
+  out += "\r\n";
   for (const auto& [name, value] : response.headers.all()) {
     if (is_servers_own(name)) continue;
-    append_value(head, name);
-    head += ": ";
-    append_value(head, value);
-    head += "\r\n";
+    append_value(out, name);
+    out += ": ";
+    append_value(out, value);
+    out += "\r\n";
   }
   const std::string* length = response.headers.find("Content-Length");
   if (framing.to_head && length != nullptr) {
-    head += "Content-Length: ";
-    append_value(head, *length);
-    head += "\r\n";
+    out += "Content-Length: ";
+    append_value(out, *length);
+    out += "\r\n";
   } else if (may_have_body(response.status) && !(framing.to_head && response.body.empty())) {
-    fmt::format_to(out, "Content-Length: {}\r\n", response.body.size());
+    out += "Content-Length: ";
+    number(response.body.size());
+    out += "\r\n";
   }
-  head += framing.keeps_alive ? "\r\n" : "Connection: close\r\n\r\n";
-  return head;
+  out += framing.keeps_alive ? "\r\n" : "Connection: close\r\n\r\n";
 }
 
 std::string http_date(WallTime wall) {

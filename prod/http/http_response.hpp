@@ -19,10 +19,11 @@ struct ResponseFraming {
 /// Whether a body follows the head.
 bool has_body(const HttpResponse& response, const ResponseFraming& framing);
 
-/// Status line and headers, with the empty line. Length, connection and date are the server's own:
-/// those of `response` are left out. To a HEAD, `Content-Length` is the handler's, or the size of
-/// the body that it gave, or absent.
-std::string response_head(const HttpResponse& response, const ResponseFraming& framing);
+/// Appends status line and headers, with the empty line. Length, connection and date are the
+/// server's own: those of `response` are left out. To a HEAD, `Content-Length` is the handler's, or
+/// the size of the body that it gave, or absent.
+void append_response_head(std::string& out, const HttpResponse& response,
+                          const ResponseFraming& framing);
 
 /// "Mon, 30 Nov 2026 00:53:20 GMT"
 std::string http_date(WallTime wall);

@@ -22,6 +22,8 @@ constexpr Duration kSweepInterval = std::chrono::milliseconds(250);
 constexpr Duration kAcceptPause = std::chrono::milliseconds(100);
 // Connections beyond the bound that are told so; beyond these, they are just closed.
 constexpr size_t kRefusedMax = 256;
+// Parsers that are kept for the next requests.
+constexpr size_t kParsersMax = 64;
 
 struct SocketAddress {
   sockaddr_storage storage{};
@@ -142,6 +144,31 @@ void HttpServer::sweep() {
   for (const auto& [connection, owned] : connections_) connection->check_deadlines(now);
   sweep_timer_ = loop_.arm(
       now + kSweepInterval, [](void* server) { static_cast<HttpServer*>(server)->sweep(); }, this);
+}
+
+void HttpServer::flush_later(HttpConnection* connection) {
+  if (to_flush_.empty()) defer([this] { flush_connections(); });
+  to_flush_.push_back(connection);
+}
+
+void HttpServer::flush_connections() {
+  // Those that close meanwhile, or had before, are buried after this.
+  flushing_.swap(to_flush_);
+  for (HttpConnection* connection : flushing_) connection->flush();
+  flushing_.clear();
+}
+
+std::unique_ptr<HttpParser> HttpServer::take_parser() {
+  if (parsers_.empty()) return std::make_unique<HttpParser>(config_.limits);
+  auto parser = std::move(parsers_.back());
+  parsers_.pop_back();
+  return parser;
+}
+
+void HttpServer::give_back(std::unique_ptr<HttpParser> parser) {
+  if (!parser || parsers_.size() >= kParsersMax) return;
+  parser->reset();
+  parsers_.push_back(std::move(parser));
 }
 
 void HttpServer::bury(HttpConnection* connection) {

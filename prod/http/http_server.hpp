@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/base/result.hpp"
 #include "core/rt/network.hpp"
@@ -68,7 +69,13 @@ class HttpServer final : private FdEvents {
   void accept_some();
   void pause_accepting();
   void sweep();
+  /// The connection's answers of this turn go out at its end.
+  void flush_later(HttpConnection* connection);
+  void flush_connections();
   void bury(HttpConnection* connection);
+  /// Parsers are lent for the time that a request takes to arrive.
+  std::unique_ptr<HttpParser> take_parser();
+  void give_back(std::unique_ptr<HttpParser> parser);
   /// Loop::defer, unless the server is gone by then.
   void defer(std::function<void()> action);
   const std::string& date();
@@ -87,8 +94,12 @@ class HttpServer final : private FdEvents {
   Clock::TimerId accept_timer_ = 0;
   int64_t date_second_ = -1;
   std::string date_;
-  // What connections read into, one after the other.
+  // What connections read into and write from, one after the other.
   std::unique_ptr<char[]> read_buffer_;
+  std::string write_buffer_;
+  std::vector<HttpConnection*> to_flush_;
+  std::vector<HttpConnection*> flushing_;
+  std::vector<std::unique_ptr<HttpParser>> parsers_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
