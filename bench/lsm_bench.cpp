@@ -99,7 +99,7 @@ void BM_BuildTable(benchmark::State& state) {
   const std::shared_ptr<const Memtable> memtables[] = {
       memtable_of(rows_of(tree, static_cast<size_t>(state.range(1))))};
   uint64_t bytes = 0;
-  for ([[maybe_unused]] auto _ : state) bytes += build_table(memtables, tree)->size();
+  for ([[maybe_unused]] auto _ : state) bytes += build_table(memtables, tree)->bytes.size();
   state.SetBytesProcessed(static_cast<int64_t>(bytes));
   state.counters["bytes_per_row"] = static_cast<double>(bytes) / kRows / state.iterations();
 }
@@ -191,9 +191,9 @@ struct Bench {
       }
       const std::shared_ptr<const Memtable> memtables[] = {memtable};
       const std::string key = std::to_string(part);
-      store.objects[key] = *build_table(memtables, tree);
+      store.objects[key] = build_table(memtables, tree)->bytes;
       sources.tables.push_back(
-          {*Table::open(env, cache, key, store.objects[key].size(), tree), {}});
+          {*Table::open(env, cache, key, store.objects[key].size(), tree), {}, {}});
     }
     return {tree, sources};
   }

@@ -3,6 +3,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "core/base/codec.hpp"
 
@@ -82,6 +83,18 @@ std::string StreamId::text() const {
     for (int shift = 60; shift >= 0; shift -= 4) text.push_back(kDigits[half >> shift & 0xf]);
   }
   return text;
+}
+
+Result<StreamId> StreamId::parse(std::string_view text) {
+  StreamId id;
+  const char* const middle = text.data() + text.size() / 2;
+  const char* const end = text.data() + text.size();
+  const bool valid = text.size() == 32 &&
+                     text.find_first_not_of("0123456789abcdef") == std::string_view::npos &&
+                     std::from_chars(text.data(), middle, id.high, 16).ptr == middle &&
+                     std::from_chars(middle, end, id.low, 16).ptr == end;
+  if (!valid) return fail(ErrorCode::kCorrupt, "not a stream's id of 32 hex digits");
+  return id;
 }
 
 StreamHasher::StreamHasher(const HashSecret& secret)

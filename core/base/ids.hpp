@@ -46,6 +46,7 @@ struct StreamId {
   uint64_t high = 0;
   uint64_t low = 0;
 
+  static Result<StreamId> parse(std::string_view text);
   /// 32 hex digits.
   std::string text() const;
   friend auto operator<=>(const StreamId&, const StreamId&) = default;

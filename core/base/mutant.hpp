@@ -41,7 +41,10 @@ namespace morula {
   X(flush_unacknowledged, "a flush takes what is not acknowledged")                       \
   X(lease_without_margin, "a lease is used to its end, without its margin")               \
   X(forward_repeats_unknown, "a forward whose outcome is unknown is sent again")          \
-  X(publish_on_later_version, "a takeover's CAS goes by a later version than it read")
+  X(publish_on_later_version, "a takeover's CAS goes by a later version than it read")    \
+  X(tombstone_dropped_early, "a compaction drops a tombstone whose row lies elsewhere")   \
+  X(mark_not_raised, "a dropped generation's number is drawn again")                      \
+  X(compact_on_old_manifest, "a compaction goes by the manifest that it began with")
 
 enum class Mutant : uint8_t {
   none,

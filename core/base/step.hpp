@@ -14,6 +14,7 @@ namespace morula {
   X(Acknowledge, "the acknowledged position advances")                          \
   X(Fenced, "foreign content lies at an own log position: stop for good")       \
   X(Flush, "a manifest that names new tables and a later log start has landed") \
+  X(Compact, "a manifest that names merged tables has landed")                  \
   X(Trim, "own log objects below every use of them are deleted")                \
   X(Fence, "another incarnation's log has a fence that counts")                 \
   X(Seal, "a manifest is sealed against its owner's changes")                   \

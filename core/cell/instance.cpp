@@ -300,6 +300,7 @@ Result<> Instance::Impl::serve(Scope& fibers, std::vector<AdoptedShard> adopted)
     const bool replayed = shard->manifest().logs.size() > 1;
     shards.serve(std::make_shared<ServedShard>(env, shard, config.stream));
     fibers.spawn("flusher", [shard] { shard->run_flusher(); });
+    fibers.spawn("compactor", [shard] { shard->run_compactor(); });
     if (replayed) shard->request_flush();  // frees the dead incarnation's log
     env.trace.log(Severity::kInfo, "serving",
                   {{"shard", shard->prefix().text()}, {"epoch", shard->epoch().value}});

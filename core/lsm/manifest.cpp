@@ -7,14 +7,18 @@
 namespace morula {
 namespace {
 
-constexpr DocumentFormat kFormat{"morula-manifest", 1};
+constexpr DocumentFormat kFormat{"morula-manifest", 2};
+constexpr uint64_t kLevelMax = 30;
 constexpr std::string_view kOpen = "open";  // `to` of a log entry without an end
 
 Json table_json(const ManifestTable& table) {
   return Json::Object{{"key", table.key},
                       {"tree", std::string(to_string(table.tree))},
                       {"clip", table.clip.text()},
-                      {"bytes", table.bytes}};
+                      {"bytes", table.bytes},
+                      {"level", uint64_t{table.level}},
+                      {"first", table.streams.first.text()},
+                      {"last", table.streams.last.text()}};
 }
 
 Json log_json(const ManifestLog& log) {
@@ -39,6 +43,10 @@ Result<ManifestTable> read_table(const Json& json, const std::string& path) {
   table.tree = in.parsed("tree", parse_tree);
   table.clip = in.parsed("clip", Prefix::parse);
   table.bytes = in.number("bytes", 1);
+  table.level = static_cast<uint32_t>(in.number("level", 0, kLevelMax));
+  table.streams.first = in.parsed("first", StreamId::parse);
+  table.streams.last = in.parsed("last", StreamId::parse);
+  if (table.streams.last < table.streams.first) in.wrong("last", "must not be below `first`");
   MORULA_TRY(in.finish());
   return table;
 }

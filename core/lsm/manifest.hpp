@@ -12,6 +12,7 @@
 #include "core/base/result.hpp"
 #include "core/base/units.hpp"
 #include "core/lsm/row.hpp"
+#include "core/lsm/stream_range.hpp"
 
 namespace morula {
 
@@ -21,6 +22,8 @@ struct ManifestTable {
   Tree tree = Tree::kMeta;
   Prefix clip;
   uint64_t bytes = 0;
+  uint32_t level = 0;   // see compaction.hpp
+  StreamRange streams;  // the streams of its first and its last row
   friend bool operator==(const ManifestTable&, const ManifestTable&) = default;
 };
 

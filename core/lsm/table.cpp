@@ -126,6 +126,29 @@ Result<Block> Table::part_of_whole(const BlockHandle& handle) const {
   return Block{*whole, part_at(**whole, 0, handle)};
 }
 
+Result<Blob> Table::read_blocks(std::span<const BlockHandle> blocks) const {
+  const ByteRange range{blocks.front().offset, blocks.back().end() - blocks.front().offset};
+  if (!ranges_) {
+    const auto whole = cache_.get({number_, kWholeObject}, [this] { return load_whole(); });
+    if (!whole) return fail(whole.error());
+    return make_blob((*whole)->substr(range.offset, range.length));
+  }
+  Blob window;
+  const auto use = [&](const Blob& bytes) -> Result<> {
+    for (const BlockHandle& handle : blocks) {
+      MORULA_TRY(check_block(part_at(*bytes, range.offset, handle), handle, BlockType::kRows));
+    }
+    window = bytes;
+    return {};
+  };
+  MORULA_TRY(read(range, use, Purpose::kCompaction));
+  return window;
+}
+
+Error Table::undecodable() const {
+  return {ErrorCode::kCorrupt, "table " + key_ + ": a block with a right checksum does not decode"};
+}
+
 Result<Blob> Table::load_rows(const BlockHandle& handle, std::span<const BlockHandle> more) const {
   const uint64_t end = more.empty() ? handle.end() : more.back().end();
   Blob rows;
@@ -177,11 +200,11 @@ Result<Blob> Table::load_whole() const {
 }
 
 // One read may have flipped a bit on the way: damage counts when two reads in a row show the same.
-Result<> Table::read(std::optional<ByteRange> range, const Use& use) const {
+Result<> Table::read(std::optional<ByteRange> range, const Use& use, Purpose purpose) const {
   const uint64_t expected = range ? range->length : bytes_;
   Blob last;
   for (int reads_left = kReadsOfDamage - 1;; --reads_left) {
-    const Result<Blob> bytes = fetch(range);
+    const Result<Blob> bytes = fetch(range, purpose);
     if (!bytes) return fail(bytes.error());
     Result<> used;
     if ((*bytes)->size() == expected) {
@@ -203,13 +226,13 @@ Result<> Table::read(std::optional<ByteRange> range, const Use& use) const {
   }
 }
 
-Result<Blob> Table::fetch(std::optional<ByteRange> range) const {
+Result<Blob> Table::fetch(std::optional<ByteRange> range, Purpose purpose) const {
   const Time give_up = env_.clock.now() + config_.give_up_after;
   Duration backoff = config_.retry.backoff_min;
   for (;;) {
     RequestOptions options;
     options.deadline = std::min(give_up, env_.clock.now() + config_.retry.attempt_timeout);
-    options.purpose = tree_ == Tree::kMeta ? Purpose::kMetaRead : Purpose::kDataRead;
+    options.purpose = purpose;
     auto object = env_.store.get(key_, range, options);
     if (object) return std::move(object->body);
     Error error = std::move(object).error();

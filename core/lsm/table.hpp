@@ -55,6 +55,15 @@ class Table : public std::enable_shared_from_this<Table> {
   /// filter.)
   Result<std::optional<Row>> find(std::string_view key) const;
 
+  // For those who walk the whole table (TableScan).
+  /// The block that names all blocks of rows. May suspend.
+  Result<Block> index() const { return block(footer_.index, BlockType::kIndex); }
+  /// The bytes of these blocks of rows, which lie side by side. Nothing of it goes into the cache,
+  /// unless the store has no range reads. Suspends.
+  Result<Blob> read_blocks(std::span<const BlockHandle> blocks) const;
+  /// What to say of bytes that have a right checksum and make no sense.
+  Error undecodable() const;
+
   const std::string& key() const { return key_; }
   Tree tree() const { return tree_; }
   uint64_t bytes() const { return bytes_; }
@@ -82,9 +91,12 @@ class Table : public std::enable_shared_from_this<Table> {
 
   using Use = std::function<Result<>(const Blob& bytes)>;
   /// Reads the range, or the whole object, and hands it to `use`; again if that says kCorrupt.
-  Result<> read(std::optional<ByteRange> range, const Use& use) const;
+  Result<> read(std::optional<ByteRange> range, const Use& use) const {
+    return read(range, use, tree_ == Tree::kMeta ? Purpose::kMetaRead : Purpose::kDataRead);
+  }
+  Result<> read(std::optional<ByteRange> range, const Use& use, Purpose purpose) const;
   /// One read, repeated until the store answers or `give_up_after` has passed.
-  Result<Blob> fetch(std::optional<ByteRange> range) const;
+  Result<Blob> fetch(std::optional<ByteRange> range, Purpose purpose) const;
 
   const Env env_;
   BlockCache& cache_;
@@ -126,7 +138,7 @@ class TableCursor {
   std::vector<BlockHandle> blocks_ahead(const BlockHandle& first) const;
   /// From the end of a block of rows to the start of the next.
   Result<> leave_ended_block();
-  Result<> damaged();
+  Result<> undecodable();
 
   std::shared_ptr<const Table> table_;
   ReadAhead ahead_;

@@ -21,7 +21,9 @@ void TableBuilder::add(const RowView& row) {
       block_.bytes() + row.key.size() + row.value.size() > options_.block_bytes) {
     cut_block();
   }
-  filter_.add(row_key::stream_id(row.key));
+  const StreamId stream = row_key::stream_id(row.key);
+  if (rows_ == 0) first_ = stream;
+  filter_.add(stream);
   block_.add(row);
   last_key_.assign(row.key);
   ++rows_;
@@ -33,6 +35,10 @@ void TableBuilder::cut_block() {
   const std::string handle = BlockHandle::of(block, bytes_.size()).encode();
   index_.add({last_key_, ChangeNumber(), false, handle});
   bytes_.append(block);
+}
+
+StreamRange TableBuilder::streams() const {
+  return {first_, row_key::stream_id(last_key_)};
 }
 
 std::string TableBuilder::finish() {
@@ -53,8 +59,8 @@ std::string TableBuilder::finish() {
   return std::move(bytes_);
 }
 
-std::optional<std::string> build_table(std::span<const std::shared_ptr<const Memtable>> memtables,
-                                       Tree tree) {
+std::optional<BuiltTable> build_table(std::span<const std::shared_ptr<const Memtable>> memtables,
+                                      Tree tree) {
   std::vector<Memtable::Cursor> cursors;
   for (const auto& memtable : memtables) {
     const Memtable::Cursor cursor = memtable->begin(tree);
@@ -76,7 +82,8 @@ std::optional<std::string> build_table(std::span<const std::shared_ptr<const Mem
     }
     std::erase_if(cursors, [](const Memtable::Cursor& cursor) { return !cursor.valid(); });
   }
-  return builder.finish();
+  const StreamRange streams = builder.streams();
+  return BuiltTable{builder.finish(), streams};
 }
 
 }  // namespace morula

@@ -11,6 +11,7 @@
 #include "core/lsm/memtable.hpp"
 #include "core/lsm/row.hpp"
 #include "core/lsm/stream_filter.hpp"
+#include "core/lsm/stream_range.hpp"
 
 namespace morula {
 
@@ -31,6 +32,8 @@ class TableBuilder {
   uint64_t rows() const { return rows_; }
   /// Of the object so far, without index and filter.
   uint64_t bytes() const { return bytes_.size() + block_.bytes(); }
+  /// At least one row has been added.
+  StreamRange streams() const;
   /// The table's object. At least one row has been added; nothing is called afterwards.
   std::string finish();
 
@@ -43,15 +46,21 @@ class TableBuilder {
   BlockBuilder block_{BlockType::kRows};
   BlockBuilder index_{BlockType::kIndex};
   StreamFilterBuilder filter_;
+  StreamId first_;
   std::string last_key_;
   uint64_t rows_ = 0;
   uint64_t tombstones_ = 0;
 };
 
+struct BuiltTable {
+  std::string bytes;
+  StreamRange streams;
+};
+
 /// The flush: all rows of `tree` in these memtables as one table, tombstones included, the row with
 /// the highest change number where several have a key. nullopt when there is no row. Pure: for
 /// Compute::run, on memtables that nobody puts into meanwhile.
-std::optional<std::string> build_table(std::span<const std::shared_ptr<const Memtable>> memtables,
-                                       Tree tree);
+std::optional<BuiltTable> build_table(std::span<const std::shared_ptr<const Memtable>> memtables,
+                                      Tree tree);
 
 }  // namespace morula

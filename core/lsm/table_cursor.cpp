@@ -19,7 +19,7 @@ Result<> TableCursor::seek(std::string_view key) {
   if (!index) return fail(std::move(index).error());
   index_ = BlockCursor(*std::move(index));
   index_.seek(key);  // an index entry has the last key of its block
-  if (index_.damaged()) return damaged();
+  if (index_.damaged()) return undecodable();
   if (!index_.valid()) return {};
   MORULA_TRY(enter_block());
   rows_.seek(key);
@@ -33,9 +33,9 @@ Result<> TableCursor::next() {
 
 Result<> TableCursor::leave_ended_block() {
   while (!rows_.valid()) {
-    if (rows_.damaged()) return damaged();
+    if (rows_.damaged()) return undecodable();
     index_.next();
-    if (index_.damaged()) return damaged();
+    if (index_.damaged()) return undecodable();
     if (!index_.valid()) return {};
     MORULA_TRY(enter_block());
     rows_.seek_first();
@@ -46,7 +46,7 @@ Result<> TableCursor::leave_ended_block() {
 Result<> TableCursor::enter_block() {
   rows_ = BlockCursor();
   const auto handle = BlockHandle::decode(index_.row().value);
-  if (!handle) return damaged();
+  if (!handle) return undecodable();
   auto block = table_->row_block(*handle, blocks_ahead(*handle));
   ahead_bytes_ = std::min(std::max(4 * ahead_bytes_, kAheadBytesMin), ahead_.bytes_max);
   if (!block) return fail(std::move(block).error());
@@ -74,10 +74,9 @@ std::vector<BlockHandle> TableCursor::blocks_ahead(const BlockHandle& first) con
   return blocks;
 }
 
-Result<> TableCursor::damaged() {
+Result<> TableCursor::undecodable() {
   rows_ = BlockCursor();
-  return fail(ErrorCode::kCorrupt,
-              "table " + table_->key_ + ": a block with a right checksum does not decode");
+  return fail(table_->undecodable());
 }
 
 }  // namespace morula

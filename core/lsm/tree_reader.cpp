@@ -97,7 +97,7 @@ Result<std::vector<std::shared_ptr<const Table>>> TreeReader::tables_of(StreamId
   const std::vector<ClippedTable>& all = sources_.tables;
   std::vector<char> chosen(all.size(), 0);
   const auto done = for_each_concurrently(all.size(), kTablesAtOnce, [&](size_t i) -> Result<> {
-    if (!all[i].clip.contains(id)) return {};
+    if (!all[i].clip.contains(id) || !all[i].streams.contains(id)) return {};
     const Result<bool> maybe = all[i].table->may_contain(id);
     if (!maybe) return fail(maybe.error());
     chosen[i] = *maybe ? 1 : 0;

@@ -16,6 +16,7 @@
 #include "core/base/result.hpp"
 #include "core/lsm/memtable.hpp"
 #include "core/lsm/row.hpp"
+#include "core/lsm/stream_range.hpp"
 #include "core/lsm/table.hpp"
 
 namespace morula {
@@ -24,6 +25,7 @@ namespace morula {
 struct ClippedTable {
   std::shared_ptr<const Table> table;
   Prefix clip;
+  StreamRange streams;  // it has no others
 };
 
 /// What to read from. A reader works on the copy that it was given: a flush that replaces memtables

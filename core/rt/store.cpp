@@ -16,6 +16,8 @@ std::string_view to_string(Purpose purpose) {
       return "data_read";
     case Purpose::kFlush:
       return "flush";
+    case Purpose::kCompaction:
+      return "compaction";
     case Purpose::kTrim:
       return "trim";
   }

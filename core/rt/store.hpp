@@ -25,7 +25,16 @@ namespace morula {
 
 /// What a request is for: requests, bytes and time are accounted by it, and a store that must queue
 /// serves them in this order.
-enum class Purpose : uint8_t { kLog, kHeartbeat, kOwnership, kMetaRead, kDataRead, kFlush, kTrim };
+enum class Purpose : uint8_t {
+  kLog,
+  kHeartbeat,
+  kOwnership,
+  kMetaRead,
+  kDataRead,
+  kFlush,
+  kCompaction,
+  kTrim,
+};
 std::string_view to_string(Purpose purpose);
 
 struct RequestOptions {

@@ -28,7 +28,7 @@ void Shard::run_flusher() {
     while (!flush_due()) flusher_.wait();
     flush_requested_ = false;
     auto flushed = Flush();
-    if (flushed && *flushed == Flushed::kSealed) {
+    if (flushed && *flushed == Swapped::kSealed) {
       env_.trace.log(Severity::kWarning, "manifest_sealed", {{"manifest", adopted_.manifest_key}});
       break;
     }
@@ -46,7 +46,7 @@ void Shard::run_flusher() {
 }
 
 // Step Flush
-Result<Shard::Flushed> Shard::Flush() {
+Result<Shard::Swapped> Shard::Flush() {
   // Cut and freeze in one go: every record of the frozen memtables lies below `from`.
   const LogSeq from = log_.cut();
   LogPin pin = log_.pin(from);
@@ -60,14 +60,13 @@ Result<Shard::Flushed> Shard::Flush() {
   MORULA_TRY(tables);
   tables->insert(tables->begin(), unpublished_.begin(), unpublished_.end());
 
+  MutexLock lock(manifest_mutex_);
   const Manifest next = flushed_manifest(from, *tables);
   if (mutated(Mutant::trim_without_cas)) adopted_.from = log_.pin(from);
-  auto outcome = swap_object(env_, adopted_.manifest_key, make_blob(encode_manifest(next)),
-                             adopted_.manifest.etag, Purpose::kFlush, config_.retry);
-  MORULA_TRY(outcome);
-  if (!outcome->landed) return Flushed::kSealed;
+  auto swapped = swap_manifest(next, Purpose::kFlush);
+  MORULA_TRY(swapped);
+  if (*swapped == Swapped::kSealed) return Swapped::kSealed;
 
-  adopted_.manifest = {next, outcome->etag};
   adopted_.from = std::move(pin);
   published_.insert(published_.end(), tables->begin(), tables->end());
   unpublished_.clear();
@@ -75,7 +74,17 @@ Result<Shard::Flushed> Shard::Flush() {
   rebuild_readers();
   env_.trace.step(
       {Step::kFlush, log_.incarnation().text(), prefix().text(), from.value, next.version.value});
-  return Flushed::kDone;
+  compactor_.wake_all();
+  return Swapped::kDone;
+}
+
+Result<Shard::Swapped> Shard::swap_manifest(Manifest next, Purpose purpose) {
+  auto outcome = swap_object(env_, adopted_.manifest_key, make_blob(encode_manifest(next)),
+                             adopted_.manifest.etag, purpose, config_.retry);
+  MORULA_TRY(outcome);
+  if (!outcome->landed) return Swapped::kSealed;
+  adopted_.manifest = {std::move(next), std::move(outcome->etag)};
+  return Swapped::kDone;
 }
 
 Manifest Shard::flushed_manifest(LogSeq from, const std::vector<NewTable>& tables) const {
@@ -90,21 +99,24 @@ Result<std::vector<Shard::NewTable>> Shard::write_tables(
     std::vector<std::shared_ptr<const Memtable>> memtables) {
   std::vector<NewTable> tables;
   for (const Tree tree : {Tree::kMeta, Tree::kData}) {
-    std::optional<std::string> bytes;
-    env_.compute.run([&] { bytes = build_table(memtables, tree); });
-    if (!bytes) continue;
-    auto table = upload(tree, std::move(*bytes));
+    std::optional<BuiltTable> built;
+    env_.compute.run([&] { built = build_table(memtables, tree); });
+    if (!built) continue;
+    auto table = upload({.tree = tree}, *std::move(built), Purpose::kFlush);
     MORULA_TRY(table);
     tables.push_back(std::move(*table));
   }
   return tables;
 }
 
-Result<Shard::NewTable> Shard::upload(Tree tree, std::string bytes) {
-  ManifestTable entry{keys::table(log_.incarnation(), numbers_.next++), tree, prefix(),
-                      bytes.size()};
+/// `entry` says tree and level.
+Result<Shard::NewTable> Shard::upload(ManifestTable entry, BuiltTable built, Purpose purpose) {
+  entry.key = keys::table(log_.incarnation(), numbers_.next++);
+  entry.clip = prefix();
+  entry.bytes = built.bytes.size();
+  entry.streams = built.streams;
   auto outcome =
-      create_object(env_, entry.key, make_blob(std::move(bytes)), Purpose::kFlush, config_.retry);
+      create_object(env_, entry.key, make_blob(std::move(built.bytes)), purpose, config_.retry);
   MORULA_TRY(outcome);
   if (!outcome->landed) return fail(ErrorCode::kCorrupt, entry.key + ": a fresh key was taken");
   auto table = open_table(entry);

@@ -163,7 +163,7 @@ void Shard::rebuild_readers() {
   for (const auto* tables : {&published_, &unpublished_}) {
     for (const NewTable& table : *tables) {
       TreeSources& tree = table.entry.tree == Tree::kMeta ? meta : data;
-      tree.tables.push_back({table.table, table.entry.clip});
+      tree.tables.push_back({table.table, table.entry.clip, table.entry.streams});
     }
   }
   meta_ = std::make_shared<const TreeReader>(Tree::kMeta, std::move(meta));

@@ -11,7 +11,10 @@
 #include <vector>
 
 #include "core/lsm/block_cache.hpp"
+#include "core/lsm/compaction.hpp"
+#include "core/lsm/compaction_merge.hpp"
 #include "core/lsm/memtable.hpp"
+#include "core/lsm/table_builder.hpp"
 #include "core/lsm/tree_reader.hpp"
 #include "core/rt/env.hpp"
 #include "core/rt/sync.hpp"
@@ -42,6 +45,9 @@ class Shard : public ShardRows {
   /// Flushes whenever a bound is reached, until the log is fenced or the manifest was sealed by
   /// another. A fiber of its own. Suspends; throws Cancelled.
   void run_flusher();
+  /// Merges tables whenever a level is full, until the manifest was sealed by another. A fiber of
+  /// its own. Suspends; throws Cancelled.
+  void run_compactor();
   /// Asks the flusher for a flush, whatever the bounds.
   void request_flush();
 
@@ -65,13 +71,21 @@ class Shard : public ShardRows {
     ManifestTable entry;
     std::shared_ptr<const Table> table;
   };
-  enum class Flushed : uint8_t { kDone, kSealed };
+  enum class Swapped : uint8_t { kDone, kSealed };
 
-  Result<Flushed> Flush();
+  Result<Swapped> Flush();
+  Result<Swapped> Compact(const CompactionPlan& plan);
+  /// Swaps the manifest for `next`, which was made from the present one while `manifest_mutex_` is
+  /// held since.
+  Result<Swapped> swap_manifest(Manifest next, Purpose purpose);
+  CompactionMerge merge_of(const CompactionPlan& plan) const;
+  /// The merged tables, uploaded and open.
+  Result<std::vector<NewTable>> merge_tables(CompactionMerge& merge, const CompactionPlan& plan);
+  TableScan scan_of(const NewTable& table) const;
   /// Tables of all rows of `memtables`, uploaded and open.
   Result<std::vector<NewTable>> write_tables(
       std::vector<std::shared_ptr<const Memtable>> memtables);
-  Result<NewTable> upload(Tree tree, std::string bytes);
+  Result<NewTable> upload(ManifestTable entry, BuiltTable built, Purpose purpose);
   Result<std::shared_ptr<const Table>> open_table(const ManifestTable& entry);
   Manifest flushed_manifest(LogSeq from, const std::vector<NewTable>& tables) const;
   void freeze();
@@ -97,6 +111,8 @@ class Shard : public ShardRows {
   bool flush_requested_ = false;
   std::string flush_trouble_;  // why the latest flush failed; empty: it didn't
   WaitList flusher_;
+  WaitList compactor_;
+  Mutex manifest_mutex_;  // from making a new version of the manifest until it has landed or not
   WaitList room_;
 };
 

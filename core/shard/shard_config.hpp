@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "core/base/units.hpp"
+#include "core/lsm/compaction.hpp"
 #include "core/store/conditional.hpp"
 
 namespace morula {
@@ -13,6 +14,7 @@ struct ShardConfig {
   uint64_t held_log_objects_max = 500;       // or when the shard holds back so many log objects
   uint64_t memtable_bytes_max = 64 * kMiB;   // beyond it appends wait for the flush,
   Duration room_patience = std::chrono::seconds(5);  // but not longer than this
+  CompactionConfig compaction;
   RetryConfig retry;
 };
 

@@ -17,10 +17,11 @@ constexpr uint64_t kAmbushChances[] = {1, 1, 2, 3, 8};
 // Steps around which crashes and pauses matter most; the others are too frequent to wait for.
 constexpr Step kAmbushSteps[] = {Step::kFence,  Step::kSeal,   Step::kAdopt,       Step::kPublish,
                                  Step::kFlush,  Step::kTrim,   Step::kRenewLease,  Step::kExpire,
-                                 Step::kReplay, Step::kPutLog, Step::kAcknowledge, Step::kAppend};
-constexpr Purpose kAmbushPurposes[] = {Purpose::kLog,       Purpose::kHeartbeat,
-                                       Purpose::kOwnership, Purpose::kOwnership,
-                                       Purpose::kFlush,     Purpose::kTrim};
+                                 Step::kReplay, Step::kPutLog, Step::kAcknowledge, Step::kAppend,
+                                 Step::kCompact};
+constexpr Purpose kAmbushPurposes[] = {
+    Purpose::kLog,   Purpose::kHeartbeat,  Purpose::kOwnership, Purpose::kOwnership,
+    Purpose::kFlush, Purpose::kCompaction, Purpose::kTrim};
 constexpr uint64_t kAmbushSwitchesMax = 6;
 
 bool lies_in_wait(Fault fault) {

@@ -8,9 +8,9 @@ namespace morula::sim {
 
 namespace {
 
-constexpr Purpose kPurposes[] = {Purpose::kLog,       Purpose::kHeartbeat, Purpose::kHeartbeat,
-                                 Purpose::kHeartbeat, Purpose::kOwnership, Purpose::kFlush,
-                                 Purpose::kTrim};
+constexpr Purpose kPurposes[] = {Purpose::kLog,        Purpose::kHeartbeat, Purpose::kHeartbeat,
+                                 Purpose::kHeartbeat,  Purpose::kOwnership, Purpose::kFlush,
+                                 Purpose::kCompaction, Purpose::kTrim};
 
 struct Kind {
   StoreCall call;

@@ -23,7 +23,11 @@ rc::Gen<ManifestTable> tables() {
   return rc::gen::apply(
       [](uint64_t number, bool data, Prefix clip, uint64_t bytes) {
         return ManifestTable{"sst/x/" + std::to_string(number) + ".sst",
-                             data ? Tree::kData : Tree::kMeta, clip, bytes | 1};
+                             data ? Tree::kData : Tree::kMeta,
+                             clip,
+                             bytes | 1,
+                             static_cast<uint32_t>(bytes % 31),
+                             {StreamId{number / 2, bytes}, StreamId{number, ~uint64_t{0}}}};
       },
       rc::gen::arbitrary<uint64_t>(), rc::gen::arbitrary<bool>(), prefixes(),
       rc::gen::arbitrary<uint64_t>());
@@ -43,8 +47,8 @@ rc::Gen<ManifestLog> logs() {
 Manifest example() {
   Manifest manifest;
   manifest.version = Version(7);
-  manifest.tables = {{"sst/a/1.sst", Tree::kMeta, {}, 4711},
-                     {"sst/a/2.sst", Tree::kData, *Prefix::parse("01"), 815}};
+  manifest.tables = {{"sst/a/1.sst", Tree::kMeta, {}, 4711, 0, {}},
+                     {"sst/a/2.sst", Tree::kData, *Prefix::parse("01"), 815, 2, {}}};
   manifest.logs = {{{}, incarnation("a", 1), LogSeq(3), LogSeq(9)},
                    {{}, incarnation("b", 2), LogSeq(0), std::nullopt}};
   manifest.mark = Generation(12);
@@ -78,14 +82,14 @@ TEST(Manifest, NamesEachIncarnationOfItsLogsOnce) {
             (std::vector{incarnation("i", 1), incarnation("i", 2), incarnation("i", 3)}));
 }
 
-constexpr DocumentFormat kFormat{"morula-manifest", 1};
+constexpr DocumentFormat kFormat{"morula-manifest", 2};
 
 TEST(Manifest, AnotherFormatIsRefusedByNumber) {
   auto members = *open_document(kFormat, encode_manifest(example()))->as_object();
-  const auto read = decode_manifest(encode_document({kFormat.kind, 2}, members));
+  const auto read = decode_manifest(encode_document({kFormat.kind, 3}, members));
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code, ErrorCode::kCorrupt);
-  EXPECT_TRUE(read.error().message.starts_with("format is 2, ")) << read.error().message;
+  EXPECT_TRUE(read.error().message.starts_with("format is 3, ")) << read.error().message;
 }
 
 /// The document with one member of one of its objects changed or (nullopt) left out.
@@ -127,6 +131,9 @@ TEST(Manifest, EveryWrongMemberIsNamed) {
       {"tables", "tree", "index"},
       {"tables", "clip", "012"},
       {"tables", "bytes", uint64_t{0}},
+      {"tables", "level", uint64_t{31}},
+      {"tables", "first", "0g"},
+      {"tables", "last", number},
       {"logs", "clip", ""},
       {"logs", "incarnation", number},
       {"logs", "from", "0"},

@@ -34,11 +34,11 @@ struct Spread {
   /// Puts a table with these rows into the store; it is opened by `reader`.
   void add_table(const std::vector<Row>& rows, Prefix clip = {}) {
     const std::shared_ptr<const Memtable> memtables[] = {memtable_of(rows)};
-    const auto bytes = build_table(memtables, tree);
-    if (!bytes) return;
+    const auto built = build_table(memtables, tree);
+    if (!built) return;
     const std::string key = "sst/a/" + std::to_string(tables.size());
-    tables.push_back({key, bytes->size(), clip});
-    world.store().plant(key, *bytes);
+    tables.push_back({key, built->bytes.size(), clip});
+    world.store().plant(key, built->bytes);
     for (const Row& row : rows) {
       if (clip.contains(row_key::stream_id(row.key))) model_put(model, row);
     }
@@ -176,10 +176,13 @@ RC_GTEST_PROP(Flush, WritesTheNewestRowOfEachKeyAndNothingElse, ()) {
   for (const auto& part : parts) memtables.push_back(memtable_of(part));
   TestWorld world;
   run_property(world, [&](const Env& env) {
-    std::optional<std::string> bytes;
-    env.compute.run([&] { bytes = build_table(memtables, tree); });
-    RC_ASSERT(bytes.has_value() == !model.empty());
-    if (!bytes) return;
+    std::optional<BuiltTable> built;
+    env.compute.run([&] { built = build_table(memtables, tree); });
+    RC_ASSERT(built.has_value() == !model.empty());
+    if (!built) return;
+    RC_ASSERT(built->streams.first == row_key::stream_id(model.begin()->first));
+    RC_ASSERT(built->streams.last == row_key::stream_id(model.rbegin()->first));
+    const std::string* bytes = &built->bytes;
     RC_ASSERT(check_table(*bytes, tree).has_value());
     world.store().plant("t", *bytes);
     BlockCache cache(kMiB);

@@ -1,0 +1,150 @@
+#include "core/lsm/compaction_merge.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/mutant.hpp"
+#include "core/rt/concurrently.hpp"
+
+namespace morula {
+namespace {
+
+constexpr size_t kReadsAtOnce = 8;
+
+}  // namespace
+
+bool HotRows::seek(StreamId id) {
+  if (id_ != id) {
+    id_ = id;
+    newest_.reset();
+  }
+  return std::ranges::all_of(scans_, [this](TableScan& scan) { return pass(scan); });
+}
+
+/// Takes what `scan` has of the stream, and leaves it behind that.
+bool HotRows::pass(TableScan& scan) {
+  for (; !scan.wants_more(); scan.next()) {
+    if (!scan.valid()) return true;
+    const RowView row = scan.row();
+    const row_key::Parts& parts = scan.parts();
+    if (parts.id > *id_) return true;
+    if (parts.id < *id_ || parts.kind != RowKind::kHot) continue;
+    const Hot hot{parts.generation, row.change, row.deleted};
+    const bool newer = !newest_ || std::pair(hot.generation, hot.change) >
+                                       std::pair(newest_->generation, newest_->change);
+    if (newer) newest_ = hot;
+  }
+  return false;
+}
+
+CompactionMerge::CompactionMerge(Tree tree, std::vector<TableScan> inputs,
+                                 std::vector<ManifestTable> outside, std::vector<TableScan> hot,
+                                 uint64_t output_bytes)
+    : tree_(tree),
+      inputs_(std::move(inputs)),
+      outside_(std::move(outside)),
+      hot_(std::move(hot)),
+      output_bytes_(output_bytes) {}
+
+Result<uint64_t> CompactionMerge::read_more() {
+  std::vector<TableScan*> wanting;
+  for (auto* scans : {&inputs_, &hot_.scans()}) {
+    for (TableScan& scan : *scans) {
+      if (scan.wants_more()) wanting.push_back(&scan);
+    }
+  }
+  uint64_t bytes = 0;
+  const auto done = for_each_concurrently(wanting.size(), kReadsAtOnce, [&](size_t i) -> Result<> {
+    const uint64_t before = wanting[i]->bytes_read();
+    MORULA_TRY(wanting[i]->read_more());
+    bytes += wanting[i]->bytes_read() - before;
+    return {};
+  });
+  MORULA_TRY(done);
+  return bytes;
+}
+
+CompactionMerge::Pause CompactionMerge::merge(TableBuilder& output) {
+  for (;;) {
+    const bool wants_more =
+        std::ranges::any_of(inputs_, [](const TableScan& scan) { return scan.wants_more(); });
+    if (wants_more) return Pause::kWantsMore;
+    const TableScan* next = next_row();
+    if (next == nullptr) return Pause::kDone;
+    const RowView row = next->row();
+    const row_key::Parts& parts = next->parts();
+    if (is_full(output, parts.id)) return Pause::kOutputFull;
+    const std::optional<bool> keep = keeps(row, parts);
+    if (!keep) return Pause::kWantsMore;
+    if (*keep) {
+      added_ = parts.id;
+      output.add(row);
+    } else {
+      ++dropped_.rows;
+    }
+    passed_.assign(row.key);
+    for (TableScan& input : inputs_) {
+      if (input.valid() && input.row().key == passed_) input.next();
+    }
+  }
+}
+
+/// The smallest key, and of equal keys the highest change number.
+const TableScan* CompactionMerge::next_row() const {
+  const TableScan* best = nullptr;
+  for (const TableScan& scan : inputs_) {
+    if (!scan.valid()) continue;
+    if (best == nullptr) {
+      best = &scan;
+      continue;
+    }
+    const int order = scan.row().key.compare(best->row().key);
+    if (order < 0 || (order == 0 && scan.row().change > best->row().change)) best = &scan;
+  }
+  return best;
+}
+
+std::optional<bool> CompactionMerge::keeps(const RowView& row, const row_key::Parts& parts) {
+  if (tree_ == Tree::kMeta) {
+    const bool keep = keeps_meta(row, parts);
+    if (!keep) dropped_.highest = std::max(dropped_.highest, parts.generation);
+    return keep;
+  }
+  if (!hot_.seek(parts.id)) return std::nullopt;
+  return keeps_data(parts);
+}
+
+bool CompactionMerge::keeps_meta(const RowView& row, const row_key::Parts& parts) {
+  // A stream's newest generation comes first, and in it the hot row.
+  if (!known_ || known_->id != parts.id) known_ = Known{parts.id, std::nullopt};
+  std::optional<HotRows::Hot>& newest = known_->newest;
+  if (parts.kind == RowKind::kHot && !newest) {
+    newest = HotRows::Hot{parts.generation, row.change, row.deleted};
+    if (!row.deleted || may_lie_outside(parts.id)) return true;
+    ++dropped_.tombstones;
+    return false;
+  }
+  if (!newest || parts.generation > newest->generation) return true;  // its hot row lies elsewhere
+  return parts.generation == newest->generation && !newest->deleted;
+}
+
+bool CompactionMerge::keeps_data(const row_key::Parts& parts) const {
+  const std::optional<HotRows::Hot>& newest = hot_.newest();
+  if (!newest || newest->generation > parts.generation) return false;
+  return newest->generation < parts.generation || !newest->deleted;
+}
+
+bool CompactionMerge::may_lie_outside(StreamId id) const {
+  if (mutated(Mutant::tombstone_dropped_early)) return false;
+  return std::ranges::any_of(outside_, [id](const ManifestTable& table) {
+    return table.streams.contains(id) && table.clip.contains(id);
+  });
+}
+
+/// A table ends between two streams, unless one stream alone is much larger than a table.
+bool CompactionMerge::is_full(const TableBuilder& output, StreamId next) const {
+  if (output.rows() == 0 || output.bytes() < output_bytes_) return false;
+  return added_ != next || output.bytes() >= 2 * output_bytes_;
+}
+
+}  // namespace morula

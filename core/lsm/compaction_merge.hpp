@@ -1,0 +1,97 @@
+// Merges tables of one tree into new ones, and leaves out what nobody can see any more.
+//
+// Of each key the row with the highest change number stays. Left out are:
+//   meta  rows of a generation below the newest one that the inputs know, and, but for its hot row,
+//         of one that is deleted. The tombstone itself (a deleted hot row) goes only when no table
+//         outside of the inputs can hold a row of its stream (OWNERSHIP R2).
+//   data  rows of a generation whose hot row, in the meta tables of the same manifest version, is
+//         absent, deleted, or of a newer generation. (A creation and its data are flushed together,
+//         so no hot row means that its tombstone has gone.)
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/lsm/manifest.hpp"
+#include "core/lsm/table_builder.hpp"
+#include "core/lsm/table_scan.hpp"
+
+namespace morula {
+
+/// The newest hot row of one stream after the other, ascending, from scans of meta tables.
+class HotRows {
+ public:
+  struct Hot {
+    Generation generation;
+    ChangeNumber change;
+    bool deleted = false;
+  };
+  explicit HotRows(std::vector<TableScan> scans) : scans_(std::move(scans)) {}
+
+  /// Pure. False: the scans must read more, then the same again.
+  bool seek(StreamId id);
+  /// Of the stream that was sought; nullopt when it has none.
+  const std::optional<Hot>& newest() const { return newest_; }
+  std::vector<TableScan>& scans() { return scans_; }
+
+ private:
+  bool pass(TableScan& scan);
+
+  std::vector<TableScan> scans_;
+  std::optional<StreamId> id_;
+  std::optional<Hot> newest_;
+};
+
+class CompactionMerge {
+ public:
+  enum class Pause : uint8_t {
+    kWantsMore,   // `read_more`, then go on
+    kOutputFull,  // finish this output, then go on with a new one
+    kDone,
+  };
+  struct Dropped {
+    uint64_t rows = 0;
+    uint64_t tombstones = 0;
+    Generation highest;  // of the meta rows
+  };
+
+  /// `outside`: the tables of this tree that the manifest names beside the inputs. `hot`: of a data
+  /// merge, scans of all meta tables of the same manifest version.
+  CompactionMerge(Tree tree, std::vector<TableScan> inputs, std::vector<ManifestTable> outside,
+                  std::vector<TableScan> hot, uint64_t output_bytes);
+
+  /// Reads what the scans lack. Suspends. Returns the bytes read. Errors: those of Table.
+  Result<uint64_t> read_more();
+  /// Adds rows to `output` until it has to pause. Pure: for Compute.
+  Pause merge(TableBuilder& output);
+
+  const Dropped& dropped() const { return dropped_; }
+
+ private:
+  /// What the inputs say of the stream that the merge stands at.
+  struct Known {
+    StreamId id;
+    std::optional<HotRows::Hot> newest;
+  };
+
+  const TableScan* next_row() const;
+  /// nullopt: more has to be read first.
+  std::optional<bool> keeps(const RowView& row, const row_key::Parts& parts);
+  bool keeps_meta(const RowView& row, const row_key::Parts& parts);
+  bool keeps_data(const row_key::Parts& parts) const;
+  bool may_lie_outside(StreamId id) const;
+  bool is_full(const TableBuilder& output, StreamId next) const;
+
+  Tree tree_;
+  std::vector<TableScan> inputs_;
+  std::vector<ManifestTable> outside_;
+  HotRows hot_;
+  uint64_t output_bytes_;
+  std::optional<Known> known_;
+  std::optional<StreamId> added_;  // the stream of the last row of the output
+  std::string passed_;
+  Dropped dropped_;
+};
+
+}  // namespace morula

@@ -1,0 +1,141 @@
+// Compaction (OWNERSHIP R2): from tables into fewer, and the manifest that names them instead.
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/mutant.hpp"
+#include "core/rt/clock.hpp"
+#include "core/rt/compute.hpp"
+#include "core/rt/trace.hpp"
+#include "core/shard/manifest_document.hpp"
+#include "core/shard/shard.hpp"
+
+namespace morula {
+
+namespace {
+
+constexpr Duration kRetryPause = std::chrono::seconds(1);
+
+bool is_input(const CompactionPlan& plan, const ManifestTable& table) {
+  return std::ranges::find(plan.inputs, table.key, &ManifestTable::key) != plan.inputs.end();
+}
+
+/// Spreads reads over time.
+class Pace {
+ public:
+  Pace(Clock& clock, uint64_t bytes_per_second) : clock_(clock), rate_(bytes_per_second) {}
+
+  void took(uint64_t bytes) {
+    if (rate_ == 0) return;
+    next_ =
+        std::max(next_, clock_.now()) + std::chrono::nanoseconds(bytes * 1'000'000 / rate_ * 1000);
+    clock_.sleep_until(next_);
+  }
+
+ private:
+  Clock& clock_;
+  uint64_t rate_;
+  Time next_{};
+};
+
+}  // namespace
+
+void Shard::run_compactor() {
+  CompactionPicker picker(config_.compaction);
+  while (!log_.fenced()) {
+    const auto plan = picker.pick(manifest());
+    if (!plan) {
+      compactor_.wait();
+      continue;
+    }
+    const auto compacted = Compact(*plan);
+    if (compacted && *compacted == Swapped::kSealed) break;
+    if (compacted) continue;
+    env_.trace.log(Severity::kWarning, "compaction_failed",
+                   {{"shard", prefix().text()}, {"error", compacted.error().message}});
+    env_.clock.sleep(kRetryPause);
+  }
+}
+
+// Step Compact
+Result<Shard::Swapped> Shard::Compact(const CompactionPlan& plan) {
+  const Manifest base = manifest();
+  CompactionMerge merge = merge_of(plan);
+  auto outputs = merge_tables(merge, plan);
+  MORULA_TRY(outputs);
+
+  MutexLock lock(manifest_mutex_);
+  Manifest next = next_version(env_, manifest(), log_.incarnation());
+  if (mutated(Mutant::compact_on_old_manifest)) next.tables = base.tables;
+  std::erase_if(next.tables, [&](const ManifestTable& table) { return is_input(plan, table); });
+  for (const NewTable& output : *outputs) next.tables.push_back(output.entry);
+  if (!mutated(Mutant::mark_not_raised)) next.mark = std::max(next.mark, merge.dropped().highest);
+  next.wall_floor = std::max(next.wall_floor, log_.wall_floor());
+  auto swapped = swap_manifest(std::move(next), Purpose::kCompaction);
+  MORULA_TRY(swapped);
+  if (*swapped == Swapped::kSealed) return Swapped::kSealed;
+
+  std::erase_if(published_, [&](const NewTable& table) { return is_input(plan, table.entry); });
+  published_.insert(published_.end(), outputs->begin(), outputs->end());
+  rebuild_readers();
+  const CompactionMerge::Dropped& dropped = merge.dropped();
+  env_.trace.sometimes("a compaction dropped a tombstone", dropped.tombstones > 0);
+  env_.trace.sometimes("a compaction dropped a dead stream's data",
+                       plan.tree == Tree::kData && dropped.rows > 0);
+  env_.trace.sometimes("a compaction cut its output", outputs->size() > 1);
+  env_.trace.sometimes("a compaction reached level 2", plan.level > 0);
+  env_.trace.step({.step = Step::kCompact,
+                   .actor = log_.incarnation().text(),
+                   .subject = prefix().text(),
+                   .other = manifest().version.value});
+  return Swapped::kDone;
+}
+
+CompactionMerge Shard::merge_of(const CompactionPlan& plan) const {
+  std::vector<TableScan> inputs;
+  std::vector<TableScan> hot;
+  std::vector<ManifestTable> outside;
+  for (const NewTable& table : published_) {
+    const bool joins = plan.tree == Tree::kData && table.entry.tree == Tree::kMeta;
+    if (joins) hot.push_back(scan_of(table));
+    if (table.entry.tree != plan.tree) continue;
+    if (is_input(plan, table.entry)) {
+      inputs.push_back(scan_of(table));
+    } else {
+      outside.push_back(table.entry);
+    }
+  }
+  return {plan.tree, std::move(inputs), std::move(outside), std::move(hot),
+          config_.compaction.table_bytes};
+}
+
+TableScan Shard::scan_of(const NewTable& table) const {
+  return {table.table, table.entry.clip, config_.compaction.window_bytes};
+}
+
+Result<std::vector<Shard::NewTable>> Shard::merge_tables(CompactionMerge& merge,
+                                                         const CompactionPlan& plan) {
+  using Pause = CompactionMerge::Pause;
+  std::vector<NewTable> outputs;
+  Pace pace(env_.clock, config_.compaction.read_bytes_per_second);
+  Pause pause = Pause::kWantsMore;
+  while (pause != Pause::kDone) {
+    TableBuilder output(plan.tree);
+    do {
+      const auto bytes = merge.read_more();
+      MORULA_TRY(bytes);
+      pace.took(*bytes);
+      env_.compute.run([&] { pause = merge.merge(output); });
+    } while (pause == Pause::kWantsMore);
+    if (output.rows() == 0) continue;
+    BuiltTable built{{}, output.streams()};
+    env_.compute.run([&] { built.bytes = output.finish(); });
+    auto table = upload({.tree = plan.tree, .level = plan.level + 1}, std::move(built),
+                        Purpose::kCompaction);
+    MORULA_TRY(table);
+    outputs.push_back(*std::move(table));
+  }
+  return outputs;
+}
+
+}  // namespace morula
