@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <map>
+#include <string>
+
 #include "core/fleet/member.hpp"
 #include "core/rt/clock.hpp"
 #include "core/rt/network.hpp"
@@ -14,6 +18,8 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+
+constexpr const char* kOne = "/v1/stream/one";
 
 InstanceConfig config(const std::string& name) {
   InstanceConfig instance;
@@ -37,6 +43,14 @@ class Cell {
       const auto ended = instance.run();
       ended_[name] = ended ? describe(*ended) : ended.error().message;
       instances_.erase(name);
+    });
+  }
+  /// Runs `body` a second after the first instance "a" was started.
+  void with_a(const std::function<void(const Env&, sim::Process& a)>& body) {
+    sim::Process& a = start("a", 1);
+    world.run([&](const Env& env) {
+      env.clock.sleep(seconds(1));
+      body(env, a);
     });
   }
   Instance* instance(const std::string& name) {
@@ -71,10 +85,10 @@ class Cell {
       env.clock.sleep(milliseconds(100));
     }
   }
-  static HttpResponse create(const Env& env, const std::string& to, const std::string& path) {
+  static HttpResponse create(const Env& env, const std::string& to) {
     Headers headers;
     headers.add("Content-Type", "text/plain");
-    return ask(env, to, "PUT", path, {}, std::move(headers));
+    return ask(env, to, "PUT", kOne, {}, std::move(headers));
   }
   Topology topology() { return decode_topology(*world.store().peek("topology.json")).value(); }
 
@@ -97,11 +111,9 @@ class Cell {
 
 TEST(Instance, CreatesACellAndServesIt) {
   Cell cell;
-  cell.start("a", 1);
-  cell.world.run([&](const Env& env) {
-    env.clock.sleep(seconds(1));
-    EXPECT_EQ(Cell::create(env, "a", "/v1/stream/one").status, 201);
-    const HttpResponse appended = Cell::ask(env, "a", "POST", "/v1/stream/one", "hello");
+  cell.with_a([&](const Env& env, sim::Process&) {
+    EXPECT_EQ(Cell::create(env, "a").status, 201);
+    const HttpResponse appended = Cell::ask(env, "a", "POST", kOne, "hello");
     EXPECT_EQ(appended.status, 204) << appended.body;
     const HttpResponse read = Cell::ask(env, "a", "GET", "/v1/stream/one?offset=-1");
     EXPECT_EQ(read.status, 200);
@@ -112,32 +124,28 @@ TEST(Instance, CreatesACellAndServesIt) {
 
 TEST(Instance, ForwardsToTheOwner) {
   Cell cell;
-  cell.start("a", 1);
-  cell.world.run([&](const Env& env) {
-    env.clock.sleep(seconds(1));
+  cell.with_a([&](const Env& env, sim::Process&) {
     cell.start("b", 2);
     env.clock.sleep(seconds(2));
-    EXPECT_EQ(Cell::create(env, "b", "/v1/stream/one").status, 201);
-    const HttpResponse appended = Cell::ask(env, "b", "POST", "/v1/stream/one", "hello");
+    EXPECT_EQ(Cell::create(env, "b").status, 201);
+    const HttpResponse appended = Cell::ask(env, "b", "POST", kOne, "hello");
     EXPECT_EQ(appended.status, 204) << appended.body;
     ASSERT_NE(appended.headers.find("Streams-Forwarded-To"), nullptr);
     EXPECT_EQ(*appended.headers.find("Streams-Forwarded-To"), "http://a:4437");
-    EXPECT_EQ(Cell::ask(env, "b", "GET", "/v1/stream/one").body, "hello");
+    EXPECT_EQ(Cell::ask(env, "b", "GET", kOne).body, "hello");
   });
 }
 
 TEST(Instance, TakesOverWithinLeaseAndMarginWhenTheOwnerDies) {
   Cell cell;
-  sim::Process& a = cell.start("a", 1);
-  cell.world.run([&](const Env& env) {
-    env.clock.sleep(seconds(1));
+  cell.with_a([&](const Env& env, sim::Process& a) {
     cell.start("b", 2);
     env.clock.sleep(seconds(15));  // a has learnt that it is not alone: its lease is 12 s
-    ASSERT_EQ(Cell::create(env, "a", "/v1/stream/one").status, 201);
-    ASSERT_EQ(Cell::ask(env, "a", "POST", "/v1/stream/one", "kept").status, 204);
+    ASSERT_EQ(Cell::create(env, "a").status, 201);
+    ASSERT_EQ(Cell::ask(env, "a", "POST", kOne, "kept").status, 204);
     a.kill();
     const Time died = env.clock.now();
-    const HttpResponse read = Cell::ask_until_served(env, "b", "GET", "/v1/stream/one");
+    const HttpResponse read = Cell::ask_until_served(env, "b", "GET", kOne);
     EXPECT_EQ(read.status, 200) << read.body;
     EXPECT_EQ(read.body, "kept");
     EXPECT_LT(env.clock.now() - died, Duration(milliseconds(12600 + 2000)));
@@ -147,30 +155,26 @@ TEST(Instance, TakesOverWithinLeaseAndMarginWhenTheOwnerDies) {
 
 TEST(Instance, TakesOverAtOnceWhenTheOwnersProcessIsProvablyGone) {
   Cell cell;
-  sim::Process& a = cell.start("a", 1);
-  cell.world.run([&](const Env& env) {
-    env.clock.sleep(seconds(1));
+  cell.with_a([&](const Env& env, sim::Process& a) {
     cell.start("b", 1);
     env.clock.sleep(seconds(5));
-    ASSERT_EQ(Cell::create(env, "a", "/v1/stream/one").status, 201);
+    ASSERT_EQ(Cell::create(env, "a").status, 201);
     a.kill();
     const Time died = env.clock.now();
-    EXPECT_EQ(Cell::ask_until_served(env, "b", "HEAD", "/v1/stream/one").status, 200);
+    EXPECT_EQ(Cell::ask_until_served(env, "b", "HEAD", kOne).status, 200);
     EXPECT_LT(env.clock.now() - died, Duration(seconds(2)));
   });
 }
 
 TEST(Instance, ServesTheSameBytesAfterACrashAndARestart) {
   Cell cell;
-  sim::Process& a = cell.start("a", 1);
-  cell.world.run([&](const Env& env) {
-    env.clock.sleep(seconds(1));
-    ASSERT_EQ(Cell::create(env, "a", "/v1/stream/one").status, 201);
-    ASSERT_EQ(Cell::ask(env, "a", "POST", "/v1/stream/one", "kept").status, 204);
+  cell.with_a([&](const Env& env, sim::Process& a) {
+    ASSERT_EQ(Cell::create(env, "a").status, 201);
+    ASSERT_EQ(Cell::ask(env, "a", "POST", kOne, "kept").status, 204);
     a.kill();
     a.start();
     const Time started = env.clock.now();
-    const HttpResponse read = Cell::ask_until_served(env, "a", "GET", "/v1/stream/one");
+    const HttpResponse read = Cell::ask_until_served(env, "a", "GET", kOne);
     EXPECT_EQ(read.body, "kept");
     EXPECT_LT(env.clock.now() - started, Duration(seconds(2)));
   });
@@ -178,16 +182,14 @@ TEST(Instance, ServesTheSameBytesAfterACrashAndARestart) {
 
 TEST(Instance, AWokenZombieServesNoStaleReadAndAcknowledgesNothing) {
   Cell cell;
-  sim::Process& a = cell.start("a", 1);
-  cell.world.run([&](const Env& env) {
-    env.clock.sleep(seconds(1));
+  cell.with_a([&](const Env& env, sim::Process& a) {
     cell.start("b", 2);
     env.clock.sleep(seconds(15));
-    ASSERT_EQ(Cell::create(env, "a", "/v1/stream/one").status, 201);
+    ASSERT_EQ(Cell::create(env, "a").status, 201);
     a.pause();
-    ASSERT_EQ(Cell::ask_until_served(env, "b", "POST", "/v1/stream/one", "by b").status, 204);
+    ASSERT_EQ(Cell::ask_until_served(env, "b", "POST", kOne, "by b").status, 204);
     a.resume();
-    const HttpResponse read = Cell::ask(env, "a", "GET", "/v1/stream/one");
+    const HttpResponse read = Cell::ask(env, "a", "GET", kOne);
     if (read.status == 200) {
       EXPECT_EQ(read.body, "by b");
     }
@@ -198,11 +200,9 @@ TEST(Instance, AWokenZombieServesNoStaleReadAndAcknowledgesNothing) {
 
 TEST(Instance, StopsCleanlySoThatTheNextRunNeedNotWait) {
   Cell cell;
-  sim::Process& a = cell.start("a", 1);
-  cell.world.run([&](const Env& env) {
-    env.clock.sleep(seconds(1));
-    ASSERT_EQ(Cell::create(env, "a", "/v1/stream/one").status, 201);
-    ASSERT_EQ(Cell::ask(env, "a", "POST", "/v1/stream/one", "kept").status, 204);
+  cell.with_a([&](const Env& env, sim::Process& a) {
+    ASSERT_EQ(Cell::create(env, "a").status, 201);
+    ASSERT_EQ(Cell::ask(env, "a", "POST", kOne, "kept").status, 204);
     cell.instance("a")->request_stop();
     env.clock.sleep(seconds(1));
     EXPECT_EQ(cell.ended("a"), "stopped");
@@ -211,15 +211,13 @@ TEST(Instance, StopsCleanlySoThatTheNextRunNeedNotWait) {
     EXPECT_EQ(member.state, MemberState::kStopped);
     a.start();
     env.clock.sleep(seconds(1));
-    EXPECT_EQ(Cell::ask(env, "a", "GET", "/v1/stream/one").body, "kept");
+    EXPECT_EQ(Cell::ask(env, "a", "GET", kOne).body, "kept");
   });
 }
 
 TEST(Instance, StopsWhileItStillWaitsForItsName) {
   Cell cell;
-  sim::Process& a = cell.start("a", 1);
-  cell.world.run([&](const Env& env) {
-    env.clock.sleep(seconds(1));
+  cell.with_a([&](const Env& env, sim::Process& a) {
     a.pause();
     sim::ProcessOptions options;
     options.name = "elsewhere";
@@ -240,7 +238,7 @@ TEST(Instance, StopsWhileItStillWaitsForItsName) {
     EXPECT_EQ(ended, Instance::Ended::kStopped);
     a.resume();
     env.clock.sleep(seconds(1));
-    EXPECT_EQ(Cell::create(env, "a", "/v1/stream/one").status, 201);
+    EXPECT_EQ(Cell::create(env, "a").status, 201);
   });
 }
 

@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "core/fleet/watch.hpp"
 #include "core/rt/network.hpp"
 #include "core/rt/random.hpp"
 #include "sim/world/test_world.hpp"
+#include "tests/sim/fates.hpp"
 
 namespace morula {
 namespace {
@@ -32,13 +35,31 @@ Member stored(sim::TestWorld& world, const std::string& name) {
   return body == nullptr ? Member{} : decode_member(*body).value();
 }
 
-// A neighbour on another machine, which can't prove anything about processes of this one.
-sim::Process& neighbour(sim::TestWorld& world, const std::string& name) {
-  return world.add(name, 7);
+/// Runs `body` with the lease of "a", which has joined.
+void with_lease(sim::TestWorld& world, const std::function<void(const Env&, Lease&)>& body) {
+  world.run([&](const Env& env) {
+    Lease lease(env, config(), {}, draw(env, "a"));
+    ASSERT_TRUE(lease.join());
+    body(env, lease);
+  });
 }
 
-void sleep(const Env& env, Duration duration) {
-  env.clock.sleep(duration);
+/// A neighbour on another machine, which can't prove anything about processes of this one.
+sim::Process& neighbour(sim::TestWorld& world) {
+  return world.add("b", 7);
+}
+
+MemberWatch watch_a(const Env& env) {
+  return {env, config(), {}, draw(env, "b"), "a"};
+}
+
+bool is_over(MemberWatch& watch) {
+  return watch.look().value() == MemberWatch::Seen::kOver;
+}
+
+void look_until_over(const Env& env) {
+  MemberWatch watch = watch_a(env);
+  while (!is_over(watch)) env.clock.sleep(milliseconds(100));
 }
 
 TEST(Lease, HoldsFromTheSendOfTheRenewalForItsLengthLessTheMargin) {
@@ -65,13 +86,10 @@ TEST(Lease, HoldsFromTheSendOfTheRenewalForItsLengthLessTheMargin) {
 TEST(Lease, CountsFromTheFirstSendAlsoWhenTheRenewalWasRepeated) {
   sim::TestWorld world;
   int puts = 0;
-  world.run([&](const Env& env) {
-    Lease lease(env, config(), {}, draw(env, "a"));
-    ASSERT_TRUE(lease.join());
+  with_lease(world, [&](const Env& env, Lease& lease) {
     world.store().set_fates([&](const sim::StoreRequest& request) {
-      sim::StoreFate fate;
-      if (request.call == sim::StoreCall::kPut && puts++ == 0) fate.lands = false;
-      return fate;
+      const bool first = request.call == sim::StoreCall::kPut && puts++ == 0;
+      return first ? sim::request_lost() : sim::StoreFate{};
     });
     const Time sent = env.clock.now();
     ASSERT_TRUE(lease.renew(false, LogSeq(0)).value());
@@ -84,17 +102,11 @@ TEST(Lease, CountsFromTheFirstSendAlsoWhenTheRenewalWasRepeated) {
 
 TEST(Lease, IsCappedFromTheSendOfARenewalThatShortensIt) {
   sim::TestWorld world;
-  world.run([&](const Env& env) {
-    Lease lease(env, config(), {}, draw(env, "a"));
-    ASSERT_TRUE(lease.join());
+  with_lease(world, [&](const Env& env, Lease& lease) {
     ASSERT_TRUE(lease.renew(true, LogSeq(0)).value());  // 30 s
     const Time sent = env.clock.now();
     // It lands, and its answer never comes.
-    world.store().set_fates([&](const sim::StoreRequest&) {
-      sim::StoreFate fate;
-      fate.answered = false;
-      return fate;
-    });
+    world.store().set_fates([](const sim::StoreRequest&) { return sim::answer_lost(); });
     with_scope(env.domain, [&](Scope& scope) {
       scope.spawn("renew", [&] { (void)lease.renew(false, LogSeq(0)); });
       env.clock.sleep_until(sent + milliseconds(9400));
@@ -107,20 +119,17 @@ TEST(Lease, IsCappedFromTheSendOfARenewalThatShortensIt) {
 
 TEST(Lease, IsLostForGoodOnceExpired) {
   sim::TestWorld world;
-  auto& b = neighbour(world, "b");
-  world.run([&](const Env& env) {
-    Lease lease(env, config(), {}, draw(env, "a"));
-    ASSERT_TRUE(lease.join());
+  auto& b = neighbour(world);
+  with_lease(world, [&](const Env& env, Lease& lease) {
     const Time start = env.clock.now();
     bool over = false;
     Time over_at{};
     b.spawn("watch", [&](const Env& other) {
-      MemberWatch watch(other, config(), {}, draw(other, "b"), "a");
-      while (watch.look().value() != MemberWatch::Seen::kOver) other.clock.sleep(milliseconds(100));
+      look_until_over(other);
       over = true;
       over_at = env.clock.now();
     });
-    sleep(env, seconds(12));
+    env.clock.sleep(seconds(12));
     ASSERT_TRUE(over);
     EXPECT_GE(over_at - start, Duration(milliseconds(10500))) << "L + margin";
     EXPECT_LE(over_at - start, Duration(milliseconds(10800)));
@@ -134,20 +143,18 @@ TEST(Lease, IsLostForGoodOnceExpired) {
 
 TEST(Lease, IsNotExpiredWhileItIsRenewed) {
   sim::TestWorld world;
-  auto& b = neighbour(world, "b");
+  auto& b = neighbour(world);
   bool over = false;
-  world.run([&](const Env& env) {
-    Lease lease(env, config(), {}, draw(env, "a"));
-    ASSERT_TRUE(lease.join());
+  with_lease(world, [&](const Env& env, Lease& lease) {
     b.spawn("watch", [&](const Env& other) {
-      MemberWatch watch(other, config(), {}, draw(other, "b"), "a");
+      MemberWatch watch = watch_a(other);
       for (int i = 0; i < 60; ++i) {
-        over = over || watch.look().value() == MemberWatch::Seen::kOver;
+        over = over || is_over(watch);
         other.clock.sleep(seconds(1));
       }
     });
     for (int i = 0; i < 20; ++i) {
-      sleep(env, seconds(3));
+      env.clock.sleep(seconds(3));
       ASSERT_TRUE(lease.renew(false, LogSeq(0)).value());
       ASSERT_TRUE(lease.holds());
     }
@@ -157,25 +164,22 @@ TEST(Lease, IsNotExpiredWhileItIsRenewed) {
 
 TEST(Watch, CountsFromTheAnswerOfTheFirstReadThatShowedTheVersion) {
   sim::TestWorld world;
-  auto& b = neighbour(world, "b");
-  world.run([&](const Env& env) {
-    Lease lease(env, config(), {}, draw(env, "a"));
-    ASSERT_TRUE(lease.join());
+  auto& b = neighbour(world);
+  with_lease(world, [&](const Env& env, Lease&) {
     // The watcher's reads travel 3 s to the store and are answered at once.
     world.store().set_fates([&](const sim::StoreRequest& request) {
-      sim::StoreFate fate;
-      if (request.call == sim::StoreCall::kGet) fate.to_store = seconds(3);
-      return fate;
+      const bool reads = request.call == sim::StoreCall::kGet;
+      return reads ? sim::landing_after(seconds(3)) : sim::StoreFate{};
     });
     Duration took{};
     b.spawn("watch", [&](const Env& other) {
-      MemberWatch watch(other, config(), {}, draw(other, "b"), "a");
+      MemberWatch watch = watch_a(other);
       const Time asked = other.clock.now();
-      while (watch.look().value() != MemberWatch::Seen::kOver) {
+      while (!is_over(watch)) {
       }
       took = other.clock.now() - asked;
     });
-    sleep(env, seconds(30));
+    env.clock.sleep(seconds(30));
     EXPECT_GE(took, Duration(milliseconds(13500)));
   });
 }
@@ -207,29 +211,24 @@ TEST(Watch, ReadsADocumentThatIsOverAgainOnlyWhenItHasChanged) {
 
 TEST(Watch, LosesItsRaceAgainstARenewalAndStartsAnew) {
   sim::TestWorld world;
-  auto& b = neighbour(world, "b");
-  world.run([&](const Env& env) {
-    Lease lease(env, config(), {}, draw(env, "a"));
-    ASSERT_TRUE(lease.join());
+  auto& b = neighbour(world);
+  with_lease(world, [&](const Env& env, Lease& lease) {
     // The swap to expired takes so long to the store that a renewal is there before it.
     world.store().set_fates([&](const sim::StoreRequest& request) {
-      sim::StoreFate fate;
-      if (request.call == sim::StoreCall::kPut && request.process == b.id()) {
-        fate.to_store = seconds(2);
-      }
-      return fate;
+      const bool expires = request.call == sim::StoreCall::kPut && request.process == b.id();
+      return expires ? sim::landing_after(seconds(2)) : sim::StoreFate{};
     });
     bool over = false;
     b.spawn("watch", [&](const Env& other) {
-      MemberWatch watch(other, config(), {}, draw(other, "b"), "a");
+      MemberWatch watch = watch_a(other);
       for (int i = 0; i < 100 && !over; ++i) {
-        over = watch.look().value() == MemberWatch::Seen::kOver;
+        over = is_over(watch);
         other.clock.sleep(milliseconds(100));
       }
     });
-    sleep(env, milliseconds(11500));
+    env.clock.sleep(milliseconds(11500));
     ASSERT_TRUE(lease.renew(false, LogSeq(0)).value());
-    sleep(env, seconds(5));
+    env.clock.sleep(seconds(5));
     EXPECT_FALSE(over);
     EXPECT_TRUE(lease.holds());
   });
@@ -238,10 +237,7 @@ TEST(Watch, LosesItsRaceAgainstARenewalAndStartsAnew) {
 
 TEST(Join, TakesItsOwnNameAtOnceWhenTheOldProcessIsProvablyGone) {
   sim::TestWorld world;
-  world.run([&](const Env& env) {
-    Lease lease(env, config(), {}, draw(env, "a"));
-    ASSERT_TRUE(lease.join());
-  });
+  with_lease(world, [](const Env&, Lease&) {});
   world.process().kill();
   world.run([&](const Env& env) {
     const Time start = env.clock.now();
@@ -255,10 +251,8 @@ TEST(Join, TakesItsOwnNameAtOnceWhenTheOldProcessIsProvablyGone) {
 
 TEST(Join, WaitsUntilAnEarlierRunElsewhereHasExpired) {
   sim::TestWorld world;
-  auto& b = neighbour(world, "b");
-  world.run([&](const Env& env) {
-    Lease lease(env, config(), {}, draw(env, "a"));
-    ASSERT_TRUE(lease.join());
+  auto& b = neighbour(world);
+  with_lease(world, [&](const Env& env, Lease& lease) {
     Duration took{};
     b.spawn("join", [&](const Env& other) {
       const Time start = other.clock.now();
@@ -267,7 +261,7 @@ TEST(Join, WaitsUntilAnEarlierRunElsewhereHasExpired) {
       took = other.clock.now() - start;
       EXPECT_FALSE(lease.holds());
     });
-    sleep(env, seconds(20));
+    env.clock.sleep(seconds(20));
     EXPECT_GE(took, Duration(milliseconds(10500)));
     EXPECT_LT(took, Duration(seconds(12)));
     EXPECT_FALSE(lease.renew(false, LogSeq(0)).value()) << "the name is another's now";
@@ -277,18 +271,16 @@ TEST(Join, WaitsUntilAnEarlierRunElsewhereHasExpired) {
 // Seed 8742 of the default scenario draws this too.
 TEST(Join, IsOverWhenTheIncarnationWasExpiredBeforeItHeardOfItsOwnSwap) {
   sim::TestWorld world;
-  auto& b = neighbour(world, "b");
+  auto& b = neighbour(world);
   world.run([&](const Env& env) {
     // The join lands at once; until the neighbour has expired it, nothing is answered.
     bool deaf = true;
     world.store().set_fates([&](const sim::StoreRequest& request) {
-      sim::StoreFate fate;
-      fate.answered = !deaf || request.process == b.id() || request.call != sim::StoreCall::kPut;
-      return fate;
+      const bool joins = request.call == sim::StoreCall::kPut && request.process != b.id();
+      return deaf && joins ? sim::answer_lost() : sim::StoreFate{};
     });
     b.spawn("watch", [&](const Env& other) {
-      MemberWatch watch(other, config(), {}, draw(other, "b"), "a");
-      while (watch.look().value() != MemberWatch::Seen::kOver) other.clock.sleep(milliseconds(100));
+      look_until_over(other);
       deaf = false;
     });
     Lease lease(env, config(), {}, draw(env, "a"));
@@ -307,10 +299,8 @@ TEST(Join, IsOverWhenTheIncarnationWasExpiredBeforeItHeardOfItsOwnSwap) {
 
 TEST(Join, IsRefusedWhileTheNameIsInUse) {
   sim::TestWorld world;
-  auto& b = neighbour(world, "b");
-  world.run([&](const Env& env) {
-    Lease lease(env, config(), {}, draw(env, "a"));
-    ASSERT_TRUE(lease.join());
+  auto& b = neighbour(world);
+  with_lease(world, [&](const Env& env, Lease& lease) {
     std::optional<Error> refused;
     b.spawn("join", [&](const Env& other) {
       Lease second(other, config(), {}, draw(other, "a"));
@@ -318,7 +308,7 @@ TEST(Join, IsRefusedWhileTheNameIsInUse) {
       if (!joined) refused = joined.error();
     });
     for (int i = 0; i < 10; ++i) {
-      sleep(env, seconds(3));
+      env.clock.sleep(seconds(3));
       ASSERT_TRUE(lease.renew(false, LogSeq(0)).value());
     }
     ASSERT_TRUE(refused.has_value());
@@ -329,13 +319,11 @@ TEST(Join, IsRefusedWhileTheNameIsInUse) {
 
 TEST(Lease, WritesStoppedLast) {
   sim::TestWorld world;
-  world.run([&](const Env& env) {
-    Lease lease(env, config(), {}, draw(env, "a"));
-    ASSERT_TRUE(lease.join());
+  with_lease(world, [&](const Env& env, Lease& lease) {
     ASSERT_TRUE(lease.write_stopped(LogSeq(9)));
     EXPECT_FALSE(lease.holds());
-    MemberWatch watch(env, config(), {}, draw(env, "b"), "a");
-    EXPECT_EQ(watch.look().value(), MemberWatch::Seen::kOver);
+    MemberWatch watch = watch_a(env);
+    EXPECT_TRUE(is_over(watch));
   });
   EXPECT_EQ(stored(world, "a").state, MemberState::kStopped);
 }

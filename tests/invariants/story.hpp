@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "invariants/stream_history.hpp"
@@ -30,6 +31,8 @@ class Story {
     history_.end(ref, response, now_);
     stream_.end(ref);
   }
+  /// A request that is answered before anything else happens.
+  void tell(Request request, const Response& response) { end(begin(std::move(request)), response); }
   const Violations& finish() {
     stream_.finish(now_);
     return violations_;
@@ -98,17 +101,19 @@ class Story {
     return out;
   }
 
+  static inline const std::vector<RecordId> kNothing;
+
   // ---- whole operations ----
 
   void created(uint32_t client, uint32_t number, uint64_t generation) {
-    end(begin(create(client, number)), ok(generation, 0));
+    tell(create(client, number), ok(generation, 0));
   }
   void appended(uint32_t client, uint32_t number, uint64_t generation, uint64_t next) {
-    end(begin(append(client, number)), ok(generation, next));
+    tell(append(client, number), ok(generation, next));
   }
   void read_shows(uint32_t client, uint32_t number, uint64_t generation,
                   const std::vector<RecordId>& records) {
-    end(begin(read(client, number)), shows(generation, records.size(), records));
+    tell(read(client, number), shows(generation, records.size(), records));
   }
 
  private:

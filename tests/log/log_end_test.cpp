@@ -116,11 +116,9 @@ TEST(LogTrim, RepeatsADeletionWhoseAnswerWasLost) {
   TestWorld world;
   int removes = 0;
   world.store().set_fates([&](const StoreRequest& request) {
-    StoreFate fate;
-    if (request.call == StoreCall::kRemoveMany && removes++ == 0) {
-      fate.half = true;
-      fate.answered = false;
-    }
+    if (request.call != StoreCall::kRemoveMany || removes++ > 0) return StoreFate{};
+    StoreFate fate = answer_lost();
+    fate.half = true;
     return fate;
   });
   with_log(world, {}, [&](const Env&, LogWriter& log) {

@@ -19,9 +19,15 @@
 #include "core/rt/fiber.hpp"
 #include "core/store/keys.hpp"
 #include "sim/world/test_world.hpp"
+#include "tests/sim/fates.hpp"
 
 namespace morula::log_test {
 
+using sim::answer_lost;
+using sim::flipped;
+using sim::landing_after;
+using sim::refused;
+using sim::request_lost;
 using sim::StoreCall;
 using sim::StoreFate;
 using sim::StoreRequest;
@@ -108,32 +114,6 @@ inline void set_put_fates(TestWorld& world, std::map<std::pair<uint64_t, int>, S
         const auto found = fates.find({*seq, puts[*seq]++});
         return found == fates.end() ? StoreFate{} : found->second;
       });
-}
-
-inline StoreFate landing_after(Duration duration) {
-  StoreFate fate;
-  fate.to_store = duration;
-  return fate;
-}
-inline StoreFate request_lost() {
-  StoreFate fate;
-  fate.lands = false;
-  return fate;
-}
-inline StoreFate answer_lost() {
-  StoreFate fate;
-  fate.answered = false;
-  return fate;
-}
-inline StoreFate refused(ErrorCode code) {
-  StoreFate fate;
-  fate.refused = code;
-  return fate;
-}
-inline StoreFate flipped() {
-  StoreFate fate;
-  fate.flips_bit = true;
-  return fate;
 }
 
 /// Breaks one rule while alive.

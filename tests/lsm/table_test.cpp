@@ -8,6 +8,7 @@
 #include "sim/world/test_world.hpp"
 #include "tests/lsm/property_world.hpp"
 #include "tests/lsm/random_rows.hpp"
+#include "tests/sim/fates.hpp"
 
 namespace morula {
 namespace {
@@ -238,9 +239,7 @@ TEST(Table, BytesDamagedOnTheWayAreReadAgain) {
   Planted planted(Tree::kMeta, rows, 1000, 0);
   int reads = 0;
   planted.world.store().set_fates([&](const sim::StoreRequest&) {
-    sim::StoreFate fate;
-    fate.flips_bit = ++reads % 2 == 1;
-    return fate;
+    return ++reads % 2 == 1 ? sim::flipped() : sim::StoreFate{};
   });
   planted.world.run([&](const Env& env) {
     const auto table = planted.open(env);
@@ -319,12 +318,16 @@ TEST(Table, AReadIsRepeatedUntilTheStoreAnswers) {
   Planted planted(Tree::kMeta, rows);
   int reads = 0;
   planted.world.store().set_fates([&](const sim::StoreRequest&) {
-    sim::StoreFate fate;
-    ++reads;
-    if (reads == 1) fate.refused = ErrorCode::kThrottled;
-    if (reads == 2) fate.answered = false;
-    if (reads == 3) fate.refused = ErrorCode::kUnavailable;
-    return fate;
+    switch (++reads) {
+      case 1:
+        return sim::refused(ErrorCode::kThrottled);
+      case 2:
+        return sim::answer_lost();
+      case 3:
+        return sim::refused(ErrorCode::kUnavailable);
+      default:
+        return sim::StoreFate{};
+    }
   });
   planted.world.run([&](const Env& env) { EXPECT_TRUE(planted.open(env)); });
   EXPECT_EQ(reads, 4);
@@ -332,11 +335,7 @@ TEST(Table, AReadIsRepeatedUntilTheStoreAnswers) {
 
 TEST(Table, AReadGivesUpWhenTheStoreStaysAway) {
   Planted planted(Tree::kMeta, many_rows(Tree::kMeta, 100));
-  planted.world.store().set_fates([&](const sim::StoreRequest&) {
-    sim::StoreFate fate;
-    fate.lands = false;
-    return fate;
-  });
+  planted.world.store().set_fates([](const sim::StoreRequest&) { return sim::request_lost(); });
   planted.world.run([&](const Env& env) {
     const Time begin = env.clock.now();
     const auto table = planted.open(env);

@@ -10,6 +10,7 @@
 #include <string>
 #include <thread>
 
+#include "core/base/json.hpp"
 #include "core/rt/sync.hpp"
 #include "prod/http/http_server.hpp"
 #include "prod/log_trace.hpp"
@@ -86,6 +87,17 @@ inline std::string body_of(const std::string& response) {
 
 inline std::string status_of(const std::string& response) {
   return response.size() < 12 ? "none" : response.substr(9, 3);
+}
+
+/// The response is a refusal: this status, and an error in JSON with this code.
+inline void expect_error(const std::string& response, const std::string& status, const char* code) {
+  EXPECT_EQ(status_of(response), status) << response;
+  const auto json = Json::parse(body_of(response));
+  ASSERT_TRUE(json) << response;
+  const Json* error = json->find("error");
+  ASSERT_NE(error, nullptr);
+  EXPECT_EQ(*error->string_at("code"), code);
+  EXPECT_FALSE(error->string_at("message")->empty());
 }
 
 class HttpBench {

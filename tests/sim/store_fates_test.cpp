@@ -6,6 +6,7 @@
 #include "core/rt/clock.hpp"
 #include "core/rt/store.hpp"
 #include "sim/world/test_world.hpp"
+#include "tests/sim/fates.hpp"
 
 namespace morula::sim {
 namespace {
@@ -44,9 +45,7 @@ struct Fateful {
 
 TEST(StoreFate, ALostPutTimesOutAndHasDoneNothing) {
   Fateful f;
-  StoreFate fate;
-  fate.lands = false;
-  f.next(fate);
+  f.next(request_lost());
   f.world.run([&](const Env& env) { EXPECT_EQ(f.create(env, "a"), "timeout"); });
   f.world.pass(seconds(100));
   EXPECT_EQ(f.in_store(), "absent");
@@ -54,18 +53,14 @@ TEST(StoreFate, ALostPutTimesOutAndHasDoneNothing) {
 
 TEST(StoreFate, APutWhoseAnswerIsLostTimesOutAndIsDone) {
   Fateful f;
-  StoreFate fate;
-  fate.answered = false;
-  f.next(fate);
+  f.next(answer_lost());
   f.world.run([&](const Env& env) { EXPECT_EQ(f.create(env, "a"), "timeout"); });
   EXPECT_EQ(f.in_store(), "a");
 }
 
 TEST(StoreFate, ALatePutLandsAfterItsCallerHasTimedOutAndDied) {
   Fateful f;
-  StoreFate fate;
-  fate.to_store = seconds(10);
-  f.next(fate);
+  f.next(landing_after(seconds(10)));
   f.world.run([&](const Env& env) { EXPECT_EQ(f.create(env, "a"), "timeout"); });
   f.world.process().kill();
   EXPECT_EQ(f.in_store(), "absent");
@@ -75,9 +70,7 @@ TEST(StoreFate, ALatePutLandsAfterItsCallerHasTimedOutAndDied) {
 
 TEST(StoreFate, ALatePutStillObeysItsConditionWhenItLands) {
   Fateful f;
-  StoreFate fate;
-  fate.to_store = seconds(10);
-  f.next(fate);
+  f.next(landing_after(seconds(10)));
   f.world.run([&](const Env& env) {
     EXPECT_EQ(f.create(env, "late"), "timeout");
     EXPECT_EQ(f.create(env, "other"), "ok");
@@ -88,9 +81,7 @@ TEST(StoreFate, ALatePutStillObeysItsConditionWhenItLands) {
 
 TEST(StoreFate, ACopyOfAPutLandsAfterItsObjectWasDeleted) {
   Fateful f;
-  StoreFate fate;
-  fate.lands_again = seconds(10);
-  f.next(fate);
+  f.next(landing_again_after(seconds(10)));
   f.world.run([&](const Env& env) {
     EXPECT_EQ(f.create(env, "a"), "ok");
     EXPECT_TRUE(env.store.remove("key", f.options(env)));
@@ -102,9 +93,7 @@ TEST(StoreFate, ACopyOfAPutLandsAfterItsObjectWasDeleted) {
 
 TEST(StoreFate, AConflictHasDoneNothing) {
   Fateful f;
-  StoreFate fate;
-  fate.refused = ErrorCode::kConflict;
-  f.next(fate);
+  f.next(refused(ErrorCode::kConflict));
   f.world.run([&](const Env& env) {
     EXPECT_EQ(f.create(env, "a"), "conflict");
     EXPECT_EQ(f.in_store(), "absent");
@@ -114,9 +103,7 @@ TEST(StoreFate, AConflictHasDoneNothing) {
 
 TEST(StoreFate, AThrottledRequestSaysWhenToTryAgain) {
   Fateful f;
-  StoreFate fate;
-  fate.refused = ErrorCode::kThrottled;
-  f.next(fate);
+  f.next(refused(ErrorCode::kThrottled));
   f.world.run([&](const Env& env) {
     auto put = env.store.put("key", make_blob("a"), Precondition::if_absent(), f.options(env));
     ASSERT_FALSE(put);
@@ -129,9 +116,7 @@ TEST(StoreFate, AThrottledRequestSaysWhenToTryAgain) {
 TEST(StoreFate, AnInternalErrorMayOrMayNotHaveDoneTheWork) {
   for (bool applied : {false, true}) {
     Fateful f;
-    StoreFate fate;
-    (applied ? fate.spoiled : fate.refused) = ErrorCode::kUnavailable;
-    f.next(fate);
+    f.next(applied ? spoiled(ErrorCode::kUnavailable) : refused(ErrorCode::kUnavailable));
     f.world.run([&](const Env& env) { EXPECT_EQ(f.create(env, "a"), "unavailable"); });
     EXPECT_EQ(f.in_store(), applied ? "a" : "absent");
   }
@@ -141,9 +126,7 @@ TEST(StoreFate, AFlippedBitIsGoneWhenTheObjectIsReadAgain) {
   Fateful f;
   const std::string sound(100, 'x');
   f.world.store().plant("key", sound);
-  StoreFate fate;
-  fate.flips_bit = true;
-  f.next(fate);
+  f.next(flipped());
   f.world.run([&](const Env& env) {
     auto damaged = env.store.get("key", {}, f.options(env));
     ASSERT_TRUE(damaged);
@@ -159,10 +142,9 @@ TEST(StoreFate, ABatchDeleteCanStopHalfWay) {
   Fateful f;
   std::vector<std::string> keys = {"a", "b", "c", "d"};
   for (const std::string& key : keys) f.world.store().plant(key, "body");
-  StoreFate fate;
-  fate.half = true;
-  fate.spoiled = ErrorCode::kUnavailable;
-  f.next(fate);
+  StoreFate half_done = spoiled(ErrorCode::kUnavailable);
+  half_done.half = true;
+  f.next(half_done);
   f.world.run([&](const Env& env) {
     EXPECT_FALSE(env.store.remove_many(keys, f.options(env)));
     EXPECT_EQ(f.world.store().keys(), (std::vector<std::string>{"c", "d"}));
@@ -205,9 +187,7 @@ TEST(StoreFate, TheLoserOfARaceMayHearAnErrorInsteadOfALostCondition) {
 
 TEST(StoreFate, ACallerWithoutDeadlineHearsATimeoutInTheEnd) {
   Fateful f;
-  StoreFate fate;
-  fate.answered = false;
-  f.next(fate);
+  f.next(answer_lost());
   f.world.run([&](const Env& env) {
     auto put = env.store.put("key", make_blob("a"), Precondition::if_absent(), {});
     ASSERT_FALSE(put);

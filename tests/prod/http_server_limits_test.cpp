@@ -1,0 +1,156 @@
+// Whom the server lets go, and whom it lets wait: time, room and memory have bounds.
+#include <gtest/gtest.h>
+#include <malloc.h>
+
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/prod/http_fixture.hpp"
+
+namespace morula {
+namespace {
+
+using std::chrono::milliseconds;
+
+TEST(HttpServerLimits, SlowAndIdleClientsAreLetGo) {
+  HttpBench bench;
+  bench.config.head_timeout = milliseconds(300);
+  bench.config.body_timeout = milliseconds(300);
+  bench.config.idle_timeout = milliseconds(300);
+  bench.run(echo, [](uint16_t port) {
+    RawClient silent(port);
+    RawClient slow_head(port);
+    slow_head.send("GET / HTTP/1.1\r\n");
+    RawClient slow_body(port);
+    slow_body.send("POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf");
+    RawClient idle(port);
+    idle.send(get("/"));
+    EXPECT_EQ(status_of(idle.response()), "200");
+    EXPECT_TRUE(silent.closed());
+    expect_error(slow_head.response(), "408", "too_slow");
+    expect_error(slow_body.response(), "408", "too_slow");
+    EXPECT_TRUE(idle.closed());
+  });
+}
+
+TEST(HttpServerLimits, ClientThatWaitsForASlowHandlerIsNotLetGo) {
+  HttpBench bench;
+  bench.config.head_timeout = milliseconds(100);
+  bench.config.idle_timeout = milliseconds(100);
+  const auto handler = [&](const HttpRequest& request) {
+    bench.loop.sleep(milliseconds(800));
+    return echo(request);
+  };
+  bench.run(handler, [](uint16_t port) {
+    RawClient client(port);
+    client.send(get("/slow"));
+    EXPECT_EQ(body_of(client.response()), "GET /slow ");
+  });
+}
+
+TEST(HttpServerLimits, ClientThatDoesNotReadIsLetGo) {
+  HttpBench bench;
+  bench.config.write_timeout = milliseconds(300);
+  const auto handler = [](const HttpRequest&) {
+    HttpResponse response;
+    response.body.assign(50'000'000, 'x');
+    return response;
+  };
+  bench.run(handler, [](uint16_t port) {
+    RawClient client(port);
+    client.send(get("/"));
+    std::this_thread::sleep_for(milliseconds(1200));
+    EXPECT_LT(client.to_the_end().size(), 50'000'000u);
+  });
+}
+
+TEST(HttpServerLimits, ConnectionsBeyondTheBoundAreToldSo) {
+  HttpBench bench;
+  bench.config.connections_max = 2;
+  bench.run(echo, [](uint16_t port) {
+    RawClient a(port);
+    a.send(get("/a"));
+    EXPECT_EQ(status_of(a.response()), "200");
+    {
+      RawClient b(port);
+      b.send(get("/b"));
+      EXPECT_EQ(status_of(b.response()), "200");
+      RawClient c(port);
+      expect_error(c.response(), "503", "connections_busy");
+      EXPECT_TRUE(c.closed());
+      a.send(get("/a"));
+      EXPECT_EQ(status_of(a.response()), "200");
+    }
+    const auto is_served = [&] {
+      RawClient d(port);
+      d.send(get("/d"));
+      return status_of(d.response()) == "200";
+    };
+    for (int i = 0; i < 100; ++i) {
+      if (is_served()) return;
+      std::this_thread::sleep_for(milliseconds(20));
+    }
+    ADD_FAILURE() << "a place never became free";
+  });
+}
+
+TEST(HttpServerLimits, RequestsAndBodiesBeyondTheBoundAreRefused) {
+  HttpBench bench;
+  bench.config.requests_max = 1;
+  bench.config.body_bytes_max = 1'000'000;
+  Event release;
+  const auto handler = [&](const HttpRequest& request) {
+    if (request.target == "/held") release.wait();
+    return echo(request);
+  };
+  bench.run(handler, [&](uint16_t port) {
+    RawClient held(port);
+    held.send(get("/held"));
+    for (int i = 0; i < 100; ++i) {  // until it has arrived
+      RawClient other(port);
+      other.send(get("/other"));
+      const std::string response = other.response();
+      if (status_of(response) == "503") {
+        expect_error(response, "503", "busy");
+        break;
+      }
+    }
+    RawClient large(port);
+    large.send(post(std::string(2'000'000, 'x')));
+    expect_error(large.response(), "503", "append_memory_busy");
+    bench.loop.post([&] { release.set(); });
+    EXPECT_EQ(body_of(held.response()), "GET /held ");
+    RawClient fits(port);
+    fits.send(post(std::string(900'000, 'x')));
+    EXPECT_EQ(status_of(fits.response()), "200");
+  });
+}
+
+TEST(HttpServerLimits, IdleConnectionIsARecordOfAKibibyte) {
+  HttpBench bench;
+  bench.run([](const HttpRequest&) { return HttpResponse(); },
+            [&](uint16_t port) {
+              const auto heap = [] { return ::mallinfo2().uordblks; };
+              constexpr size_t kConnections = 400;
+              std::vector<std::unique_ptr<RawClient>> clients;
+              const auto use_once = [&](RawClient& client) {
+                client.send(post(std::string(5000, 'x')));
+                EXPECT_EQ(status_of(client.response()), "200");
+              };
+              RawClient warm(port);
+              use_once(warm);
+              clients.reserve(kConnections);
+              const size_t before = heap();
+              for (size_t i = 0; i < kConnections; ++i) {
+                clients.push_back(std::make_unique<RawClient>(port));
+                use_once(*clients.back());
+              }
+              if (before == 0) return;  // a sanitizer's heap tells nothing
+              EXPECT_LT((heap() - before) / kConnections, 1024u);
+            });
+}
+
+}  // namespace
+}  // namespace morula
