@@ -68,6 +68,7 @@ void Observer::check_durable(const Op& op, OpRef ref) {
 
 std::vector<std::string> Observer::paths() const {
   std::vector<std::string> out;
+  out.reserve(streams_.size());
   for (const auto& [path, history] : streams_) out.push_back(path);
   return out;
 }

@@ -37,6 +37,7 @@ std::vector<StreamHistory::Gap> StreamHistory::check_order(Duration now) {
   std::sort(events.begin(), events.end(),
             [](const Event& a, const Event& b) { return a.order < b.order; });
   std::vector<Gap> gaps;
+  gaps.reserve(generations_.size());
   for (const auto& [generation, known] : generations_) gaps.push_back({.generation = generation});
 
   Floor floor;

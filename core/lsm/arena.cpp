@@ -2,12 +2,14 @@
 
 #include <algorithm>
 
+#include "core/base/units.hpp"
+
 namespace morula {
 namespace {
 
 constexpr size_t kAlignment = 8;
-constexpr size_t kChunkMin = 4 * 1024;
-constexpr size_t kChunkMax = 256 * 1024;
+constexpr size_t kChunkMin = 4 * kKiB;
+constexpr size_t kChunkMax = 256 * kKiB;
 
 }  // namespace
 

@@ -84,6 +84,7 @@ Result<std::vector<Item>> read_items(const Json::Array& items, const std::string
 
 std::vector<IncarnationId> Manifest::log_incarnations() const {
   std::vector<IncarnationId> result;
+  result.reserve(logs.size());
   for (const ManifestLog& log : logs) result.push_back(log.incarnation);
   std::ranges::sort(result);
   const auto repeats = std::ranges::unique(result);

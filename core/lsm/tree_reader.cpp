@@ -167,6 +167,7 @@ Result<std::vector<Row>> TreeReader::scan_data(StreamId id, Generation generatio
   const auto tables = tables_of(id);
   if (!tables) return fail(tables.error());
   std::vector<Source> sources;
+  sources.reserve(sources_.memtables.size() + tables->size());
   for (const auto& memtable : sources_.memtables) sources.emplace_back(memtable, tree_);
   for (const auto& table : *tables) {
     // Of several tables most have no row in the range: those read one block.
