@@ -35,7 +35,7 @@ class HexId {
   void write(uint64_t half, size_t at) {
     for (size_t i = 16; i-- > 0; half >>= 4) text_[at + i] = "0123456789abcdef"[half & 15];
   }
-  std::array<char, 32> text_{};
+  std::array<char, 32> text_;
 };
 
 tl::unexpected<Error> fenced_error(const std::string& incarnation) {

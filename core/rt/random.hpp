@@ -24,7 +24,7 @@ class Random {
   Random fork() { return Random(next()); }
 
  private:
-  uint64_t state_[4] = {};
+  uint64_t state_[4];
 };
 
 }  // namespace morula

@@ -77,6 +77,7 @@ Result<HotRow> decode_hot(std::string_view value) {
   row.tail.bytes = in.u64();
   const WallTime deadline{static_cast<int64_t>(in.u64())};
   if ((flags & kDeadlineFlag) != 0) row.deadline = deadline;
+  if ((flags & kDeadlineFlag) == 0 && deadline.ms != 0) return corrupt("hot");
   row.check = in.u64();
   MORULA_TRY(in.finish("hot row"));
   return row;

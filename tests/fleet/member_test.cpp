@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/rt/random.hpp"
+#include "tests/base/damage.hpp"
 
 namespace morula {
 namespace {
@@ -46,6 +47,11 @@ TEST(Member, FindsEveryFlippedBit) {
       }
     }
   }
+}
+
+TEST(Member, DamageIsRefusedOrHarmless) {
+  expect_damage_is_refused_or_harmless({"morula-member", 1}, encode_member(sample()), encode_member,
+                                       decode_member);
 }
 
 TEST(Member, NamesTheWrongField) {

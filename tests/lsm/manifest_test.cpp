@@ -4,6 +4,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "core/base/document.hpp"
+#include "tests/base/damage.hpp"
 
 namespace morula {
 namespace {
@@ -161,6 +162,11 @@ TEST(Manifest, AMemberThatItsFormatDoesNotKnowIsRefused) {
     EXPECT_NE(read.error().message.find("members that its format does not know"),
               std::string::npos);
   }
+}
+
+TEST(Manifest, DamageIsRefusedOrHarmless) {
+  expect_damage_is_refused_or_harmless({"morula-manifest", 1}, encode_manifest(example()),
+                                       encode_manifest, decode_manifest);
 }
 
 TEST(Manifest, AFlippedByteIsFound) {

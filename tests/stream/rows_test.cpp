@@ -4,6 +4,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "core/base/codec.hpp"
+#include "tests/base/damage.hpp"
 
 namespace morula {
 namespace {
@@ -158,6 +159,55 @@ RC_GTEST_PROP(RowsProperty, AnyBytesAreRejectedOrRead, (std::string value)) {
   decode_descriptor(value);
   decode_producer(value);
   decode_sequence(value);
+}
+
+/// What is read from damaged bytes of a row is what those bytes stand for.
+template <class Decode, class Encode>
+void expect_damage_is_refused_or_harmless(const std::string& value, Decode decode, Encode encode) {
+  with_damage(value, 5000, [&](const std::string& wrong) {
+    const auto read = decode(wrong);
+    if (read) {
+      EXPECT_EQ(encode(*read), wrong);
+    } else {
+      EXPECT_EQ(read.error().code, ErrorCode::kCorrupt);
+    }
+  });
+}
+
+TEST(Rows, DamageIsRefusedOrHarmless) {
+  HotRow hot;
+  hot.tail = {300, 70'000};
+  hot.json = true;
+  hot.expiry_kind = Expiry::Kind::kAt;
+  hot.deadline = WallTime{1'800'000'000'000};
+  hot.check = 0x0123456789abcdef;
+  expect_damage_is_refused_or_harmless(encode_hot(hot), decode_hot, encode_hot);
+  DescriptorRow descriptor;
+  descriptor.content_type = "image/png";
+  descriptor.expiry = *Expiry::parse_ttl("60");
+  descriptor.created = WallTime{1'800'000'000'000};
+  descriptor.tenant = "default";
+  descriptor.path = "a/b";
+  expect_damage_is_refused_or_harmless(encode_descriptor(descriptor), decode_descriptor,
+                                       encode_descriptor);
+  expect_damage_is_refused_or_harmless(encode_producer({1, 300, {2, 70'000}}), decode_producer,
+                                       encode_producer);
+  expect_damage_is_refused_or_harmless(encode_sequence("2026-11"), decode_sequence,
+                                       encode_sequence);
+}
+
+TEST(Rows, DamagedDataIsRefusedOrReadToItsEnd) {
+  const Row row = Batch({"one", "three", std::string(200, 'x')}).row({7, 70});
+  with_damage(row.value, 5000, [&](const std::string& wrong) {
+    Row damaged_row = row;
+    damaged_row.value = wrong;
+    messages_of(damaged_row);
+  });
+  with_damage(row.key, 5000, [&](const std::string& wrong) {
+    Row damaged_row = row;
+    damaged_row.key = wrong;
+    messages_of(damaged_row);
+  });
 }
 
 }  // namespace

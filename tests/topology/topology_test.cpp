@@ -4,6 +4,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "core/rt/random.hpp"
+#include "tests/base/damage.hpp"
 
 namespace morula {
 namespace {
@@ -67,6 +68,12 @@ RC_GTEST_PROP(Topology, IsRefusedWithAShardMissingOrTwice, (uint64_t seed)) {
   const auto read = decode_topology(encode_topology(with_prefixes(prefixes)));
   RC_ASSERT(!read.has_value());
   RC_ASSERT(read.error().message.find("partition") != std::string::npos);
+}
+
+TEST(Topology, DamageIsRefusedOrHarmless) {
+  expect_damage_is_refused_or_harmless({"morula-topology", 1},
+                                       encode_topology(with_prefixes(random_partition(3, 3))),
+                                       encode_topology, decode_topology);
 }
 
 TEST(Topology, ListsTheManifestsIncarnationsAndTheOwnerOnce) {
