@@ -136,6 +136,7 @@ std::string Option::shown() const {
   return std::visit(
       Overloaded{
           [](std::string* value) { return *value; },
+          // NOLINTNEXTLINE(readability-non-const-parameter): the variant's type
           [](bool* value) { return std::string(*value ? "true" : "false"); },
           [](AutoNumber* value) { return *value ? std::to_string(**value) : std::string("auto"); },
           [](ByteCount bytes) { return show_with_unit(*bytes.value, kByteUnits); },

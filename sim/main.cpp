@@ -292,6 +292,7 @@ void add_mutants(CLI::App& app, MutantArguments& arguments) {
 
 }  // namespace
 
+// NOLINTNEXTLINE(bugprone-exception-escape): the runtime says what it was, and it is our bug
 int main(int argc, char** argv) {
   CLI::App app("Runs morula cells in simulated worlds, and says which promise broke.",
                "morula-sim");

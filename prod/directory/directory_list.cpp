@@ -27,7 +27,8 @@ class Lister {
     for (const auto& [part, name] : parts) {
       if (listing.truncated) return {};
       const std::string key = key_so_far + part;
-      const std::string path = folder == "." ? name : folder + "/" + name;
+      std::string path = folder == "." ? "" : folder + "/";
+      path += name;
       if (part.ends_with('/')) {
         if (may_hold_wanted(key)) MORULA_TRY(visit(path, key));
       } else if (key.starts_with(prefix_) && key > start_after_) {
@@ -63,12 +64,10 @@ class Lister {
     const bool special = entry.type != DT_REG && entry.type != DT_DIR && entry.type != DT_UNKNOWN;
     if (!segment || special) {
       foreign_(folder == "." ? entry.name : folder + "/" + entry.name);
-    } else if (versions) {
-      parts.emplace(*segment, name);  // also while its plain file is being removed
-    } else if (is_folder(folder, entry)) {
+    } else if (!versions && is_folder(folder, entry)) {
       parts.emplace(*segment + "/", name);
     } else {
-      parts.emplace(*segment, name);
+      parts.emplace(*segment, name);  // the versions count also while the plain file is removed
     }
   }
 

@@ -112,7 +112,10 @@ HeaderList make_headers(const HttpRequest& request) {
     list = curl_slist_append(list, line.c_str());
   };
   for (const auto& [name, value] : request.headers.all()) {
-    if (!is_curls_own(name)) append(value.empty() ? name + ";" : name + ": " + value);
+    if (is_curls_own(name)) continue;
+    std::string line = name;
+    line.append(value.empty() ? ";" : ": ").append(value);
+    append(line);
   }
   // What curl would add by itself.
   append("Expect:");

@@ -7,11 +7,12 @@
 #include <cerrno>
 
 #include "core/base/check.hpp"
+#include "core/base/units.hpp"
 
 namespace morula {
 namespace {
 
-constexpr size_t kReadBytes = 64 * 1024;
+constexpr size_t kReadBytes = 64 * kKiB;
 // So much is read of one connection before others have their turn.
 constexpr int kReadsPerTurn = 4;
 constexpr size_t kPiecesPerWrite = 16;

@@ -10,12 +10,13 @@
 #include <cstring>
 
 #include "core/base/check.hpp"
+#include "core/base/units.hpp"
 #include "prod/http/http_connection.hpp"
 
 namespace morula {
 namespace {
 
-constexpr size_t kReadBytes = 64 * 1024;
+constexpr size_t kReadBytes = 64 * kKiB;
 constexpr int kBacklog = 1024;
 constexpr int kAcceptsPerTurn = 64;
 constexpr Duration kSweepInterval = std::chrono::milliseconds(250);

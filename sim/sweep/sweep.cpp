@@ -110,7 +110,7 @@ int Sweep::run() {
     jsonl_ = std::fopen(options_.jsonl_file.c_str(), "w");
     if (jsonl_ == nullptr) {
       std::fprintf(stderr, "morula-sim: can't write %s: %s\n", options_.jsonl_file.c_str(),
-                   std::strerror(errno));
+                   strerrordesc_np(errno));
       return 2;
     }
   }
@@ -135,7 +135,7 @@ bool Sweep::write_junit() const {
   std::FILE* out = std::fopen(options_.junit_file.c_str(), "w");
   if (out == nullptr) {
     std::fprintf(stderr, "morula-sim: can't write %s: %s\n", options_.junit_file.c_str(),
-                 std::strerror(errno));
+                 strerrordesc_np(errno));
     return false;
   }
   std::fprintf(out, "<testsuite name=\"morula-sim sweep\" tests=\"%llu\" failures=\"%llu\">\n",

@@ -89,17 +89,16 @@ void SimNetwork::arrive(const CallRef& call) {
   }
   // The kernel accepts it now; the process hears of it when it runs.
   SimPort* port = found->second;
-  events_.after(
-      Duration(0), port->life_.ears, [this, port, incoming = Incoming(*this, call)]() mutable {
-        if (!port->handler_) {
-          incoming.answer(fail(ErrorCode::kNotFound, "simulated network: nobody listens any more"));
-          return;
-        }
-        port->scope_->spawn("request",
-                            [handler = port->handler_, request = std::move(incoming)]() mutable {
-                              request.handle(*handler);
-                            });
-      });
+  events_.after(Duration(0), port->life_.ears, [port, incoming = Incoming(*this, call)]() mutable {
+    if (!port->handler_) {
+      incoming.answer(fail(ErrorCode::kNotFound, "simulated network: nobody listens any more"));
+      return;
+    }
+    port->scope_->spawn("request",
+                        [handler = port->handler_, request = std::move(incoming)]() mutable {
+                          request.handle(*handler);
+                        });
+  });
 }
 
 void SimNetwork::answer(const CallRef& call, Result<HttpResponse> response) {

@@ -85,10 +85,11 @@ class Cell {
       env.clock.sleep(milliseconds(100));
     }
   }
-  static HttpResponse create(const Env& env, const std::string& to) {
+  static HttpResponse create(const Env& env, const std::string& to,
+                             const std::string& path = kOne) {
     Headers headers;
     headers.add("Content-Type", "text/plain");
-    return ask(env, to, "PUT", kOne, {}, std::move(headers));
+    return ask(env, to, "PUT", path, {}, std::move(headers));
   }
   Topology topology() { return decode_topology(*world.store().peek("topology.json")).value(); }
 
@@ -258,10 +259,10 @@ TEST(Instance, AnswersWhileTheStoreTakesNoWritesAndGoesOnByItself) {
       headers.add("Producer-Id", "p");
       headers.add("Producer-Epoch", "0");
       headers.add("Producer-Seq", seq);
-      return Cell::ask(env, "a", "POST", "/v1/stream/one", body, std::move(headers));
+      return Cell::ask(env, "a", "POST", kOne, body, std::move(headers));
     };
     env.clock.sleep(seconds(1));
-    ASSERT_EQ(Cell::create(env, "a", "/v1/stream/one").status, 201);
+    ASSERT_EQ(Cell::create(env, "a").status, 201);
     ASSERT_EQ(Cell::create(env, "a", "/v1/stream/two").status, 201);
     ASSERT_EQ(append("kept ", "0").status, 200);
 
@@ -282,7 +283,7 @@ TEST(Instance, AnswersWhileTheStoreTakesNoWritesAndGoesOnByItself) {
     for (int i = 0; i < 100; ++i) is_refused(append("late ", "1"));
     is_refused(Cell::create(env, "a", "/v1/stream/three"));
     is_refused(Cell::ask(env, "a", "DELETE", "/v1/stream/two"));
-    is_refused(Cell::ask(env, "a", "GET", "/v1/stream/one"));  // would show what may be lost
+    is_refused(Cell::ask(env, "a", "GET", kOne));  // would show what may be lost
     EXPECT_EQ(Cell::ask(env, "a", "GET", "/v1/stream/two").status, 200);
     EXPECT_LT(env.clock.now() - asked, Duration(seconds(2))) << "at once";
 
@@ -291,7 +292,7 @@ TEST(Instance, AnswersWhileTheStoreTakesNoWritesAndGoesOnByItself) {
     env.clock.sleep(seconds(2));
     EXPECT_EQ(append("late ", "1").status, 204) << "a duplicate: the first one has landed";
     EXPECT_EQ(append("last", "2").status, 200);
-    EXPECT_EQ(Cell::ask(env, "a", "GET", "/v1/stream/one").body, "kept late last");
+    EXPECT_EQ(Cell::ask(env, "a", "GET", kOne).body, "kept late last");
   });
 }
 
