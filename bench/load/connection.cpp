@@ -15,6 +15,8 @@ namespace morula::load {
 namespace {
 
 constexpr size_t kPieces = 64;
+// A body up to this costs less to copy than as a piece of its own.
+constexpr size_t kCopiedBytes = 4096;
 constexpr timeval kOpenTimeout{5, 0};
 
 }  // namespace
@@ -82,6 +84,10 @@ void Connection::begin(Operation operation, size_t stream, int64_t since_ns) {
   Request request{&next.head, {}};
   protocol_.write(operation, stream, index_, request);
   next.body = request.body;
+  if (next.body.size() <= kCopiedBytes) {
+    next.head += next.body;
+    next.body = {};
+  }
 }
 
 Connection::Io Connection::send() {

@@ -37,10 +37,11 @@ class Connection {
   /// There is room. Nothing is sent before `send`.
   void begin(Operation operation, size_t stream, int64_t since_ns);
 
-  enum class Io : uint8_t { kDone, kBlocked, kLost };
+  enum class Io : uint8_t { kDone, kMore, kBlocked, kLost };
   /// Sends what has begun. kBlocked: call again once the socket is writable.
   Io send();
   /// Reads once into `buffer` and calls `on_reply(const InFlight&, const Reply&)` for each answer.
+  /// kMore: the buffer was full, there may be more.
   template <class OnReply>
   Io receive(std::vector<char>& buffer, OnReply&& on_reply);
 
@@ -87,7 +88,8 @@ Connection::Io Connection::receive(std::vector<char>& buffer, OnReply&& on_reply
     on_reply(answered, *reply);
     if (reply->closes) return Io::kLost;
   }
-  return owed_.empty() ? Io::kDone : send_owed();
+  if (!owed_.empty()) (void)send_owed();  // or with the next request
+  return size == buffer.size() ? Io::kMore : Io::kDone;
 }
 
 }  // namespace morula::load

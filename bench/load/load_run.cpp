@@ -48,7 +48,8 @@ LoadRun::LoadRun(const Target& target, Protocol& protocol, const Workload& workl
 
 void LoadRun::watch(Connection& connection, bool writable, bool added) {
   epoll_event event{};
-  event.events = writable ? EPOLLIN | EPOLLOUT : EPOLLIN;
+  // Once for each arrival: `handle` reads until nothing is left.
+  event.events = EPOLLET | EPOLLRDHUP | (writable ? EPOLLIN | EPOLLOUT : EPOLLIN);
   event.data.ptr = &connection;
   ::epoll_ctl(epoll_.get(), added ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, connection.fd(), &event);
 }
@@ -168,13 +169,18 @@ void LoadRun::handle(Connection& connection, uint32_t events, Schedule& schedule
     flush(connection);
     if (!connection.is_open()) return;
   }
-  if ((events & (EPOLLIN | EPOLLERR | EPOLLHUP)) == 0) return;
+  const bool to_end = (events & (EPOLLRDHUP | EPOLLERR | EPOLLHUP)) != 0;
+  if ((events & EPOLLIN) == 0 && !to_end) return;
   int64_t now = 0;
-  const auto io = connection.receive(buffer_, [&](const InFlight& request, const Reply& reply) {
+  const auto on_reply = [&](const InFlight& request, const Reply& reply) {
     if (now == 0) now = monotonic_ns();
     answered(request, reply, now);
     rested_[(rested_first_ + rested_count_++) % rested_.size()] = &connection;
-  });
+  };
+  auto io = Connection::Io::kMore;
+  while (io == Connection::Io::kMore || (to_end && io == Connection::Io::kDone)) {
+    io = connection.receive(buffer_, on_reply);
+  }
   if (io == Connection::Io::kLost) lose(connection);
   if (now != 0) pump(schedule, now);
 }
@@ -209,6 +215,7 @@ void LoadRun::pump(Schedule& schedule, int64_t now) {
 void LoadRun::flush(Connection& connection) {
   switch (connection.send()) {
     case Connection::Io::kDone:
+    case Connection::Io::kMore:
       return;
     case Connection::Io::kBlocked:
       return watch(connection, true, false);
