@@ -1,11 +1,15 @@
-// The `morula` binary: reads the options, then serves.
+// The `morula` binary: reads the options, then does what the command says.
 #include <CLI/CLI.hpp>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <sstream>
 
+#include "prod/inspection/cat.hpp"
+#include "prod/inspection/fsck.hpp"
 #include "prod/options.hpp"
 #include "prod/serve.hpp"
 #include "prod/version.hpp"
@@ -39,8 +43,30 @@ SIGTERM stops gracefully: requests under way are answered, the log is closed, an
 another instance takes over at once. A second one exits immediately; nothing that
 was acknowledged is lost either way.)";
 
-int usage_error(const std::string& message) {
-  std::fprintf(stderr, "morula: %s\nSee: morula serve --help\n", message.c_str());
+constexpr const char* kFsckFooter = R"(
+Reads every object and checks its checksums; checks that everything that topology,
+manifests and logs name is there; and tells what lies there for nothing. It changes
+nothing, and instances may go on serving.
+
+  morula fsck --store file:/srv/cell
+  morula fsck --store s3://bucket/prefix --json | jq .damages
+
+Exit codes: 0 sound, 1 damage (each with what it means), 2 wrong usage, or the store
+could not be read.)";
+
+constexpr const char* kCatFooter = R"(
+Prints what an owner would answer that had just taken over. PATH is the stream's path as
+clients name it behind /v1/stream/, without %-escapes. A JSON stream is printed as one
+array. Instances may go on serving: appends that are being acknowledged may be there or not.
+
+  morula cat --store file:/srv/cell hello
+  morula cat --store file:/srv/cell --offset 0000000000000001_0000000000000011 hello
+
+Exit codes: 0 printed up to the tail; 1 damage, after what is sound before it; 2 wrong usage,
+or the store could not be read; 3 no such stream (never created, deleted, expired) or offset.)";
+
+int usage_error(const std::string& command, const std::string& message) {
+  std::fprintf(stderr, "morula: %s\nSee: morula %s --help\n", message.c_str(), command.c_str());
   return kUsageError;
 }
 
@@ -87,29 +113,53 @@ morula::Result<> apply(const std::vector<Option>& table, const std::string& conf
   return {};
 }
 
+/// One command with its options, which are bound to what `run` uses.
+struct Command {
+  CLI::App* app;
+  std::vector<Option> table;
+  std::function<int()> run;
+  std::map<std::string, std::string, std::less<>> given = {};
+};
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  morula::ServeOptions options;
-  const std::vector<Option> table = morula::option_table(options);
-  std::map<std::string, std::string, std::less<>> given;
   std::string config_file;
-  if (const char* file = std::getenv("MORULA_CONFIG")) config_file = file;
-
   CLI::App app("One cell of durable streams, kept in object storage.", "morula");
   app.set_version_flag("--version", std::string("morula ") + morula::kVersion);
   app.require_subcommand(1);
-  CLI::App* serve = app.add_subcommand("serve", "Serve the cell that lies in a store over HTTP.");
-  serve->add_option("--config", config_file, "File with `name = value` lines (MORULA_CONFIG)");
-  serve->footer(kServeFooter);
-  add_flags(*serve, table, given);
+
+  morula::ServeOptions serve;
+  morula::FsckOptions fsck;
+  morula::CatOptions cat;
+  std::array<Command, 3> commands = {
+      Command{app.add_subcommand("serve", "Serve the cell that lies in a store over HTTP."),
+              morula::option_table(serve), [&] { return morula::serve(serve); }},
+      Command{app.add_subcommand("fsck", "Look whether everything in a cell's store is whole."),
+              morula::option_table(fsck), [&] { return morula::fsck(fsck); }},
+      Command{
+          app.add_subcommand("cat", "Print a stream straight from the store, without a server."),
+          morula::option_table(cat), [&] { return morula::cat(cat); }}};
+  commands[0].app->add_option("--config", config_file,
+                              "File with `name = value` lines (MORULA_CONFIG)");
+  commands[0].app->footer(kServeFooter);
+  commands[1].app->footer(kFsckFooter);
+  commands[2].app->footer(kCatFooter);
+  commands[2].app->add_option("PATH", cat.path, "Path of the stream")->required();
+  for (Command& command : commands) add_flags(*command.app, command.table, command.given);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kUsageError;
   }
-  if (const auto applied = apply(table, config_file, given); !applied) {
-    return usage_error(applied.error().message);
+  for (Command& command : commands) {
+    if (!command.app->parsed()) continue;
+    if (&command == &commands[0] && config_file.empty()) {
+      if (const char* file = std::getenv("MORULA_CONFIG")) config_file = file;
+    }
+    const auto applied = apply(command.table, config_file, command.given);
+    if (!applied) return usage_error(command.app->get_name(), applied.error().message);
+    return command.run();
   }
-  return morula::serve(options);
+  return kUsageError;
 }

@@ -18,12 +18,12 @@ namespace morula {
 
 /// A table, and the part of the hash space that it counts for.
 struct ManifestTable {
-  std::string key;  // of the object
+  std::string key = {};  // of the object
   Tree tree = Tree::kMeta;
-  Prefix clip;
+  Prefix clip = {};
   uint64_t bytes = 0;
-  uint32_t level = 0;   // see compaction.hpp
-  StreamRange streams;  // the streams of its first and its last row
+  uint32_t level = 0;        // see compaction.hpp
+  StreamRange streams = {};  // the streams of its first and its last row
   friend bool operator==(const ManifestTable&, const ManifestTable&) = default;
 };
 

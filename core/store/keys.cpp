@@ -1,5 +1,6 @@
 #include "core/store/keys.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "core/base/json.hpp"
@@ -9,6 +10,8 @@ namespace morula::keys {
 namespace {
 
 constexpr std::string_view kLog = "log/";
+constexpr std::string_view kShards = "shards/";
+constexpr std::string_view kTables = "sst/";
 constexpr std::string_view kJson = ".json";
 constexpr size_t kDigits = 20;
 
@@ -20,6 +23,65 @@ std::string digits20(uint64_t v) {
 tl::unexpected<Error> wrong_key(std::string_view key, std::string_view what) {
   return fail(ErrorCode::kCorrupt,
               "key " + json_quote(key) + " is not that of " + std::string(what));
+}
+
+/// All of `text` as a number without leading zeros; nullopt for anything else.
+std::optional<uint64_t> plain_number(std::string_view text) {
+  uint64_t value = 0;
+  const auto read = std::from_chars(text.begin(), text.end(), value);
+  if (read.ec != std::errc() || read.ptr != text.end() || std::to_string(value) != text) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+/// "<epoch>-<base version>-<ulid>.manifest" in a folder of the shard.
+std::optional<Parsed> parse_manifest(std::string_view rest) {
+  constexpr std::string_view kEnd = ".manifest";
+  const size_t slash = rest.find('/');
+  if (slash == std::string_view::npos || !rest.ends_with(kEnd)) return std::nullopt;
+  const auto shard = Prefix::parse(rest.substr(0, slash));
+  rest = rest.substr(slash + 1, rest.size() - slash - 1 - kEnd.size());
+  const size_t first = rest.find('-');
+  const size_t second = rest.find('-', first == std::string_view::npos ? first : first + 1);
+  if (!shard || second == std::string_view::npos) return std::nullopt;
+  const auto epoch = plain_number(rest.substr(0, first));
+  const auto base = plain_number(rest.substr(first + 1, second - first - 1));
+  if (!epoch || !base || !Ulid::parse(rest.substr(second + 1))) return std::nullopt;
+  Parsed parsed;
+  parsed.kind = Parsed::Kind::kManifest;
+  parsed.shard = *shard;
+  parsed.epoch = Epoch(*epoch);
+  parsed.base_topology = Version(*base);
+  return parsed;
+}
+
+/// "<name>-<incarnation>/<number:020>.sst"
+std::optional<Parsed> parse_table(std::string_view rest) {
+  constexpr std::string_view kEnd = ".sst";
+  const size_t slash = rest.find('/');
+  if (slash == std::string_view::npos || !rest.ends_with(kEnd)) return std::nullopt;
+  const auto writer = IncarnationId::parse(rest.substr(0, slash));
+  const std::string_view number = rest.substr(slash + 1, rest.size() - slash - 1 - kEnd.size());
+  const bool digits =
+      number.size() == kDigits &&
+      std::all_of(number.begin(), number.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (!writer || !digits) return std::nullopt;
+  Parsed parsed;
+  parsed.kind = Parsed::Kind::kTable;
+  parsed.incarnation = *writer;
+  return parsed;
+}
+
+std::optional<Parsed> parse_log_object(std::string_view key) {
+  const auto seq = log_seq(key);
+  if (!seq) return std::nullopt;
+  Parsed parsed;
+  parsed.kind = Parsed::Kind::kLogObject;
+  parsed.seq = *seq;
+  key = key.substr(kLog.size(), key.size() - kLog.size() - kDigits - 1);
+  parsed.incarnation = *IncarnationId::parse(key);
+  return parsed;
 }
 
 }  // namespace
@@ -62,13 +124,30 @@ Result<LogSeq> log_seq(std::string_view key) {
   return wrong_key(key, "a log object");
 }
 
+std::optional<Parsed> parse(std::string_view key) {
+  Parsed parsed;
+  if (key == kCell) return parsed;
+  if (key == kTopology) {
+    parsed.kind = Parsed::Kind::kTopologyJson;
+    return parsed;
+  }
+  if (auto name = member_name(key)) {
+    parsed.kind = Parsed::Kind::kMember;
+    parsed.name = std::move(*name);
+    return parsed;
+  }
+  if (key.starts_with(kShards)) return parse_manifest(key.substr(kShards.size()));
+  if (key.starts_with(kTables)) return parse_table(key.substr(kTables.size()));
+  return parse_log_object(key);
+}
+
 std::string manifest(Prefix shard, Epoch epoch, Version base_topology, Ulid attempt) {
-  return "shards/" + shard.text() + "/" + std::to_string(epoch.value) + "-" +
+  return std::string(kShards) + shard.text() + "/" + std::to_string(epoch.value) + "-" +
          std::to_string(base_topology.value) + "-" + attempt.text() + ".manifest";
 }
 
 std::string table(const IncarnationId& writer, uint64_t number) {
-  return "sst/" + writer.text() + "/" + digits20(number) + ".sst";
+  return std::string(kTables) + writer.text() + "/" + digits20(number) + ".sst";
 }
 
 }  // namespace morula::keys

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -36,5 +37,19 @@ Result<LogSeq> log_seq(std::string_view key);
 
 std::string manifest(Prefix shard, Epoch epoch, Version base_topology, Ulid attempt);
 std::string table(const IncarnationId& writer, uint64_t number);
+
+/// What a key of the bucket is the key of. Fields that its kind doesn't have stay as they are.
+struct Parsed {
+  enum class Kind : uint8_t { kCellJson, kTopologyJson, kMember, kLogObject, kManifest, kTable };
+  Kind kind = Kind::kCellJson;
+  std::string name;           // of a member
+  IncarnationId incarnation;  // whose log or table it is
+  LogSeq seq;                 // of a log object
+  Prefix shard;               // of a manifest, as are the next two
+  Epoch epoch;
+  Version base_topology;
+};
+/// nullopt for a key that no part of a cell writes.
+std::optional<Parsed> parse(std::string_view key);
 
 }  // namespace morula::keys

@@ -56,5 +56,35 @@ TEST(Keys, MemberNameIsReadBack) {
   }
 }
 
+TEST(Keys, EveryKeyOfACellIsReadBackAndNoOther) {
+  using Kind = keys::Parsed::Kind;
+  const auto log = keys::parse(keys::log_object(kIncarnation, LogSeq(17)));
+  ASSERT_TRUE(log);
+  EXPECT_EQ(log->kind, Kind::kLogObject);
+  EXPECT_EQ(log->incarnation, kIncarnation);
+  EXPECT_EQ(log->seq, LogSeq(17));
+  const auto manifest = keys::parse(keys::manifest(Prefix{1, 2}, Epoch(3), Version(44), {7, 5}));
+  ASSERT_TRUE(manifest);
+  EXPECT_EQ(manifest->kind, Kind::kManifest);
+  EXPECT_EQ(manifest->shard, (Prefix{1, 2}));
+  EXPECT_EQ(manifest->epoch, Epoch(3));
+  EXPECT_EQ(manifest->base_topology, Version(44));
+  const auto table = keys::parse(keys::table(kIncarnation, 9));
+  ASSERT_TRUE(table);
+  EXPECT_EQ(table->kind, Kind::kTable);
+  EXPECT_EQ(table->incarnation, kIncarnation);
+  EXPECT_EQ(keys::parse(keys::member("a-9"))->name, "a-9");
+  EXPECT_EQ(keys::parse("cell.json")->kind, Kind::kCellJson);
+  EXPECT_EQ(keys::parse("topology.json")->kind, Kind::kTopologyJson);
+  const std::string good = keys::manifest(Prefix{}, Epoch(3), Version(4), {7, 5});
+  for (const std::string& wrong :
+       {std::string(), std::string("cell.json2"), std::string("sst/"), std::string("shards/root/"),
+        std::string("shards/"), "x" + good, good + "x", std::string("shards/root/3-4.manifest"),
+        "shards/2/" + good.substr(12), "shards/root/03" + good.substr(13),
+        keys::table(kIncarnation, 9) + "x", std::string("sst/a/00000000000000000009.sst")}) {
+    EXPECT_FALSE(keys::parse(wrong)) << wrong;
+  }
+}
+
 }  // namespace
 }  // namespace morula

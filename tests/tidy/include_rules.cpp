@@ -88,9 +88,9 @@ const std::map<std::string, std::set<std::string>>& allowed_in_file() {
 }
 
 /// Bottom to top: a room includes itself and what stands before it.
-constexpr std::string_view kCoreRooms[] = {"base",  "rt",       "store",  "log",   "lsm",
-                                           "shard", "topology", "stream", "queue", "tenant",
-                                           "fleet", "api",      "cell"};
+constexpr std::string_view kCoreRooms[] = {"base",  "rt",       "store",  "log",    "lsm",
+                                           "shard", "topology", "stream", "queue",  "tenant",
+                                           "fleet", "api",      "cell",   "inspect"};
 
 /// What each top folder may include besides itself.
 const std::map<std::string, std::set<std::string>, std::less<>>& allowed_tops() {

@@ -1,0 +1,60 @@
+// The rows of one stream as they lie in the bucket: tables of its shard, and what only logs hold.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/inspect/cell_view.hpp"
+#include "core/lsm/block_cache.hpp"
+#include "core/lsm/memtable.hpp"
+#include "core/lsm/tree_reader.hpp"
+#include "core/rt/env.hpp"
+#include "core/shard/shard_rows.hpp"
+
+namespace morula {
+
+/// Read-only: `apply` is a caller's bug.
+class StoredRows final : public ShardRows {
+ public:
+  /// Of the stream `id`, from what `view` names. kCorrupt, naming the object; the store's errors.
+  /// `env` and `cache` outlive it. Suspends.
+  static Result<std::unique_ptr<StoredRows>> open(const Env& env, const RetryConfig& retry,
+                                                  BlockCache& cache, const CellView& view,
+                                                  StreamId id);
+
+  Result<std::optional<Row>> find_hot(StreamId id) override { return meta_->find_hot(id); }
+  Result<std::optional<Row>> find(std::string_view meta_key) override {
+    return meta_->find(meta_key);
+  }
+  Result<std::vector<Row>> scan_data(StreamId id, Generation generation, Offset from, Offset to,
+                                     uint64_t bytes_max) override {
+    return data_->scan_data(id, generation, from, to, bytes_max);
+  }
+  LogSeq apply(StreamId id, std::vector<Row> rows) override;
+  Result<> wait_for_room() override { return {}; }
+  Result<> confirm(std::optional<LogSeq>, Wrote) override { return {}; }
+  Generation next_generation(std::optional<Generation> last) const override;
+  WallTime wall() const override;
+
+ private:
+  StoredRows(const Env& env, const RetryConfig& retry, StreamId id)
+      : env_(env), retry_(retry), id_(id) {}
+
+  Result<> open_tables(BlockCache& cache, const Manifest& manifest);
+  Result<> replay(const ManifestLog& log, uint64_t window);
+  Result<LogSeq> end_of_open_log(const ManifestLog& log, uint64_t window) const;
+  Result<> replay_object(const ManifestLog& log, LogSeq seq);
+
+  const Env& env_;
+  const RetryConfig retry_;
+  const StreamId id_;
+  WallTime wall_floor_;
+  std::shared_ptr<Memtable> replayed_ = std::make_shared<Memtable>();
+  TreeSources meta_sources_;
+  TreeSources data_sources_;
+  std::shared_ptr<const TreeReader> meta_;
+  std::shared_ptr<const TreeReader> data_;
+};
+
+}  // namespace morula
