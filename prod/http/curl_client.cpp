@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 #include <strings.h>
 
+#include <algorithm>
 #include <charconv>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -55,11 +57,13 @@ struct Transfer {
   Completion<CURLcode> done;
   bool sent = false;               // the request may have left this machine
   bool too_long = false;           // the answer
+  uint64_t pieces = 0;             // of the answer so far
   char why[CURL_ERROR_SIZE] = {};  // curl's words for a failure
 };
 
 size_t on_body(char* data, size_t, size_t size, void* context) {
   auto& transfer = *static_cast<Transfer*>(context);
+  ++transfer.pieces;
   std::string& body = transfer.response.body;
   if (body.size() + size > transfer.response_bytes_max) {
     transfer.too_long = true;
@@ -79,6 +83,7 @@ void expect_body(Transfer& transfer, std::string_view length) {
 
 size_t on_header(char* data, size_t, size_t size, void* context) {
   auto& transfer = *static_cast<Transfer*>(context);
+  ++transfer.pieces;
   std::string_view line(data, size);
   while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.remove_suffix(1);
   if (line.starts_with("HTTP/")) {  // also after an interim answer
@@ -171,6 +176,18 @@ Error error_of(CURLcode code, const Transfer& transfer, const std::string& base)
   if (no_address && !transfer.sent) return {ErrorCode::kInvalid, why};
   // Nothing has left before there was a connection.
   return {transfer.sent ? ErrorCode::kUnavailable : ErrorCode::kNotFound, why};
+}
+
+/// Nullopt when `deadline` came first, or nothing came for `silence`.
+std::optional<CURLcode> wait_for(Loop& loop, const Transfer& transfer, Time deadline,
+                                 Duration silence) {
+  for (;;) {
+    const uint64_t before = transfer.pieces;
+    const Time now = loop.now();
+    const Time look = silence < kNever - now ? std::min(deadline, now + silence) : deadline;
+    if (const auto code = transfer.done.wait_until(loop, look)) return code;
+    if (look == deadline || transfer.pieces == before) return std::nullopt;
+  }
 }
 
 }  // namespace
@@ -301,7 +318,7 @@ CurlClient::CurlClient(Loop& loop, const CurlClientConfig& config)
 CurlClient::~CurlClient() = default;
 
 Result<HttpResponse> CurlClient::call(const std::string& base, const HttpRequest& request,
-                                      std::string_view body, Time deadline) {
+                                      std::string_view body, Time deadline, Duration silence) {
   Impl& impl = *impl_;
   while (impl.active >= impl.config.transfers_max) {
     if (!impl.queue.wait_until(impl.loop, deadline)) {
@@ -326,7 +343,7 @@ Result<HttpResponse> CurlClient::call(const std::string& base, const HttpRequest
       impl.queue.wake_one();
     }
   } at_end{impl, easy};
-  const auto code = transfer.done.wait_until(impl.loop, deadline);
+  const auto code = wait_for(impl.loop, transfer, deadline, silence);
   if (!code) return fail(ErrorCode::kTimeout, base + ": no answer in time");
   if (*code != CURLE_OK) return fail(error_of(*code, transfer, base));
   long status = 0;

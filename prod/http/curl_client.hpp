@@ -37,9 +37,11 @@ class CurlClient {
   Result<HttpResponse> call(const std::string& base, const HttpRequest& request, Time deadline) {
     return call(base, request, request.body, deadline);
   }
-  /// The same with a body that the caller keeps elsewhere; `request.body` is not looked at.
+  /// The same with a body that the caller keeps elsewhere (`request.body` is not looked at), and
+  /// kTimeout also once nothing of the answer has come for `silence`.
   Result<HttpResponse> call(const std::string& base, const HttpRequest& request,
-                            std::string_view body, Time deadline);
+                            std::string_view body, Time deadline,
+                            Duration silence = Duration::max());
 
  private:
   struct Impl;

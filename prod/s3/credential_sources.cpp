@@ -54,6 +54,14 @@ Result<std::string> ask(CurlClient& client, std::string_view source, const std::
                           said ? said->code + " " + said->message : answer->body.substr(0, 200)));
 }
 
+/// Credentials in an answer; one that has none may be right the next time.
+Result<Credentials> credentials_in(Result<Credentials> parsed, std::string_view source) {
+  if (parsed && !parsed->access_key_id.empty() && !parsed->secret_access_key.empty()) return parsed;
+  return fail(ErrorCode::kUnavailable,
+              fmt::format("no credentials from {}: {}", source,
+                          parsed ? "the answer has none" : parsed.error().message));
+}
+
 HttpRequest request_of(std::string method) {
   HttpRequest request;
   request.method = std::move(method);
@@ -119,7 +127,7 @@ class ContainerSource final : public CredentialSource {
     if (!token.empty()) request.headers.add("Authorization", token);
     const auto body = ask(client_, name(), url_, std::move(request), deadline);
     MORULA_TRY(body);
-    return parse_credentials_json(*body);
+    return credentials_in(parse_credentials_json(*body), name());
   }
 
  private:
@@ -150,7 +158,7 @@ class MetadataSource final : public CredentialSource {
     if (role.empty()) return fail(ErrorCode::kDenied, "this machine has no instance role");
     const auto body = get(encode_path(role));
     MORULA_TRY(body);
-    return parse_credentials_json(*body);
+    return credentials_in(parse_credentials_json(*body), name());
   }
 
  private:
@@ -183,7 +191,7 @@ class WebIdentitySource final : public CredentialSource {
          {"WebIdentityToken", std::string(trimmed(*token))}});
     const auto body = ask(client_, name(), url_, std::move(request), deadline);
     MORULA_TRY(body);
-    return parse_assumed_role(*body);
+    return credentials_in(parse_assumed_role(*body), name());
   }
 
  private:

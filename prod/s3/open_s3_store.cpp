@@ -21,6 +21,7 @@ namespace {
 
 constexpr Duration kWaitMin = std::chrono::milliseconds(250);
 constexpr Duration kWaitMax = std::chrono::seconds(5);
+constexpr Duration kVersioningTimeout = std::chrono::seconds(2);
 constexpr uint64_t kObjectBytesMax = 1024 * kMiB;
 constexpr size_t kConnectionsMax = 128;  // more than requests: the pace is what bounds them
 
@@ -135,21 +136,40 @@ class OwnedS3Store final : public Store {
 
   Result<> probe_until_answered() {
     Duration pause = kWaitMin;
+    bool waited = false;
+    const std::string& where = client_->endpoint().base;
     for (;;) {
       const std::string name = Ulid::draw(loop_.wall(), random_).text();
       const auto probed = access_ == StoreAccess::kServe ? probe_s3_store(*store_, loop_, name)
                                                          : probe_s3_reads(*store_, loop_, name);
-      if (probed) return {};
+      if (probed) {
+        if (waited) trace_.log(Severity::kInfo, "store_answers", {{"endpoint", where}});
+        warn_of_old_versions();
+        return {};
+      }
       const Error& error = probed.error();
       if (error.code != ErrorCode::kUnavailable && error.code != ErrorCode::kTimeout &&
           error.code != ErrorCode::kThrottled && error.code != ErrorCode::kConflict) {
         return probed;
       }
       trace_.log(Severity::kWarning, "waiting_for_store",
-                 {{"endpoint", client_->endpoint().base}, {"why", error.message}});
+                 {{"endpoint", where}, {"why", error.message}});
+      waited = true;
       loop_.sleep(pause);
       pause = std::min(pause * 2, kWaitMax);
     }
+  }
+
+  void warn_of_old_versions() {
+    if (access_ != StoreAccess::kServe) return;
+    const auto kept = store_->keeps_old_versions({.deadline = loop_.now() + kVersioningTimeout});
+    // Who may not ask is not bothered.
+    if (!kept || !*kept) return;
+    trace_.log(Severity::kWarning, "bucket_keeps_old_versions",
+               {{"bucket", requests_.location().bucket},
+                {"advice",
+                 "a cell deletes many small objects, and this bucket keeps each of them: let a "
+                 "lifecycle rule expire noncurrent versions after a day"}});
   }
 
   Loop& loop_;

@@ -43,12 +43,13 @@ WallTime S3Client::stores_time() const {
 }
 
 S3Client::Answer S3Client::send(const S3Request& request, const RequestOptions& options) {
-  if (request.changes) return attempt(request, options);
+  // What may be carried out is waited for as long as the caller says.
+  if (request.changes) return attempt(request, options, Duration::max());
+  Duration silence = config_.read_silence_min;
   Duration pause = config_.repeat_pause_min;
   for (;;) {
-    RequestOptions bounded = options;
-    bounded.deadline = std::min(options.deadline, clock_.now() + config_.read_attempt_timeout);
-    Answer answer = attempt(request, bounded);
+    Answer answer = attempt(request, options, silence);
+    silence = std::min(silence * 2, config_.read_silence_max);
     if (answer || !may_pass(answer.error().error.code)) return answer;
     const Error& error = answer.error().error;
     const auto ticks = static_cast<uint64_t>(pause.count());
@@ -62,7 +63,8 @@ S3Client::Answer S3Client::send(const S3Request& request, const RequestOptions& 
   }
 }
 
-S3Client::Answer S3Client::attempt(const S3Request& request, const RequestOptions& options) {
+S3Client::Answer S3Client::attempt(const S3Request& request, const RequestOptions& options,
+                                   Duration silence) {
   const auto failed = [&](Error error) {
     return tl::unexpected(without_answer(request, std::move(error)));
   };
@@ -80,7 +82,8 @@ S3Client::Answer S3Client::attempt(const S3Request& request, const RequestOption
   HttpRequest signed_request = request.http;
   sign_request(signed_request, config_.endpoint.host, request.body_sha256, {config_.region, "s3"},
                *credentials, stores_time());
-  auto answer = curl_.call(config_.endpoint.base, signed_request, *request.body, options.deadline);
+  auto answer =
+      curl_.call(config_.endpoint.base, signed_request, *request.body, options.deadline, silence);
   if (!answer) {
     got_no_answer(answer.error());
     return failed(std::move(answer).error());

@@ -25,8 +25,10 @@ struct S3ClientConfig {
   S3Endpoint endpoint;
   std::string region;
   S3PaceConfig pace;
-  // Of one attempt of a read that may be repeated, and more for each MiB of what is read.
-  Duration read_attempt_timeout = std::chrono::seconds(3);
+  // A read is tried again when the store has been silent for so long: twice as long with each
+  // attempt. A large answer that is coming is never cut short.
+  Duration read_silence_min = std::chrono::seconds(1);
+  Duration read_silence_max = std::chrono::seconds(16);
   Duration repeat_pause_min = std::chrono::milliseconds(25);
   Duration repeat_pause_max = std::chrono::seconds(1);
 };
@@ -45,7 +47,7 @@ class S3Client {
 
  private:
   using Answer = tl::expected<HttpResponse, S3Failure>;
-  Answer attempt(const S3Request& request, const RequestOptions& options);
+  Answer attempt(const S3Request& request, const RequestOptions& options, Duration silence);
   void learn(const S3Failure& failure, const HttpResponse& answer, const Credentials& used);
   WallTime stores_time() const;
   void got_no_answer(const Error& error);

@@ -47,7 +47,7 @@ class Probe {
     auto second = learn_quoting(first);
     MORULA_TRY(second);
     MORULA_TRY(refuses("If-Match with an old ETag", Precondition::if_match(first), key_));
-    MORULA_TRY(refuses("If-Match for an absent key", Precondition::if_match(*second), absent_));
+    MORULA_TRY(learn_absence(*second));
     MORULA_TRY(shows_what_was_put(*second));
     return removes();
   }
@@ -75,16 +75,16 @@ class Probe {
                     "header on)");
   }
 
-  /// Proves that a put under a condition that does not hold changes nothing.
-  Result<> refuses(const std::string& condition, const Precondition& precondition,
-                   const std::string& key) {
+  /// Proves that a put under a condition that does not hold changes nothing. How it was refused.
+  Result<ErrorCode> refuses(const std::string& condition, const Precondition& precondition,
+                            const std::string& key) {
     Error last{ErrorCode::kUnavailable, {}, 0};
     for (int attempt = 0; attempt < kTries; ++attempt) {
       const auto put = store_.put(key, make_blob(key_ + " must not land"), precondition, options());
       if (put) return ignores(condition);
       last = put.error();
       if (last.code == ErrorCode::kPreconditionFailed || last.code == ErrorCode::kNotFound) {
-        return {};
+        return last.code;
       }
       if (last.code != ErrorCode::kConflict && !must_wait(last)) {
         return fail(without_conditions(std::move(last), condition));
@@ -110,6 +110,18 @@ class Probe {
         ErrorCode::kUnsupported,
         "this store refuses If-Match on PUT with the ETag that it gave itself; morula can't "
         "keep a cell in it");
+  }
+
+  Result<> learn_absence(const Etag& etag) {
+    S3Traits traits = store_.traits();
+    traits.absent_is_412 = false;
+    store_.set_traits(traits);
+    const auto refused =
+        refuses("If-Match for an absent key", Precondition::if_match(etag), absent_);
+    MORULA_TRY(refused);
+    traits.absent_is_412 = *refused == ErrorCode::kPreconditionFailed;
+    store_.set_traits(traits);
+    return {};
   }
 
   Result<> shows_what_was_put(const Etag& etag) {

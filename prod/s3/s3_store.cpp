@@ -127,12 +127,17 @@ Result<Etag> S3Store::put(std::string_view key, Blob body, const Precondition& p
   // These make no sense as an answer, so who knows.
   if (code == ErrorCode::kNotFound && !swaps) code = ErrorCode::kUnavailable;
   if (code == ErrorCode::kPreconditionFailed && unconditional) code = ErrorCode::kUnavailable;
-  if (code == ErrorCode::kPreconditionFailed && swaps) {
-    // Some say 412 also of an absent key.
+  if (code == ErrorCode::kPreconditionFailed && swaps && traits_.absent_is_412) {
     const auto there = head(key, options);
     if (!there && there.error().code == ErrorCode::kNotFound) code = ErrorCode::kNotFound;
   }
   return fail(std::move(failure.error));
+}
+
+Result<bool> S3Store::keeps_old_versions(const RequestOptions& options) {
+  auto answer = client_.send(requests_.versioning(), options);
+  if (!answer) return fail(std::move(answer).error().error);
+  return parse_versioning_enabled(answer->body);
 }
 
 Result<> S3Store::remove(std::string_view key, const RequestOptions& options) {

@@ -15,6 +15,8 @@ namespace morula {
 struct S3Traits {
   EtagQuoting quoting = EtagQuoting::kQuoted;
   bool batch_remove = true;
+  // If-match on an absent key is 412 and not 404: a failed swap asks once more which it was.
+  bool absent_is_412 = true;
 };
 
 /// A conditional put is sent once, and told as it was answered: an unknown outcome is the caller's
@@ -34,6 +36,9 @@ class S3Store final : public Store {
   Result<> remove_many(std::span<const std::string> keys, const RequestOptions& options) override;
   Result<Listing> list(std::string_view prefix, std::string_view start_after, size_t limit,
                        const RequestOptions& options) override;
+
+  /// Whether the bucket keeps old versions of objects. kDenied when these credentials may not ask.
+  Result<bool> keeps_old_versions(const RequestOptions& options);
 
   void set_traits(const S3Traits& traits) { traits_ = traits; }
   const S3Traits& traits() const { return traits_; }

@@ -136,7 +136,7 @@ announced_or_ended() { announced "$1" || ended "$1"; }
 # start NAME OPTION...: launches it and waits until it serves.
 start() {
   launch "$@"
-  until_true 40 announced_or_ended "$1"
+  until_true "${start_patience:-40}" announced_or_ended "$1"
   if ! announced "$1"; then
     not_ok "start of $1" "it does not serve: $(tail -n 3 "$work/$1.log")"
     finish

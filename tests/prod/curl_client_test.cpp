@@ -164,6 +164,40 @@ TEST(CurlClient, DeadlineAndCancellationEndACall) {
   });
 }
 
+TEST(CurlClient, SilenceEndsACallThatIsNotGettingOn) {
+  HttpBench bench;
+  bench.loop.run_fiber("test", [&] {
+    const RawServer server;
+    std::thread talker([&] {
+      const UniqueFd slow = server.accept();
+      RawServer::read_head(slow);
+      (void)write_all(slow.get(), "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n");
+      for (int i = 0; i < 10; ++i) {
+        std::this_thread::sleep_for(milliseconds(60));
+        (void)write_all(slow.get(), "x");
+      }
+      const UniqueFd silent = server.accept();
+      RawServer::read_head(silent);
+      char byte = 0;
+      (void)::recv(silent.get(), &byte, 1, 0);  // until the client has had enough
+    });
+    CurlClient client(bench.loop, {});
+    const Time deadline = bench.loop.now() + seconds(30);
+    const auto slow =
+        client.call(base(server.port()), request("GET", "/"), "", deadline, milliseconds(400));
+    ASSERT_TRUE(slow) << slow.error().message;
+    EXPECT_EQ(slow->body, "xxxxxxxxxx");
+    const Time begun = bench.loop.now();
+    const std::string elsewhere = "http://localhost:" + std::to_string(server.port());
+    const auto silent =
+        client.call(elsewhere, request("GET", "/"), "", deadline, milliseconds(400));
+    ASSERT_FALSE(silent);
+    EXPECT_EQ(silent.error().code, ErrorCode::kTimeout);
+    EXPECT_LT(bench.loop.now() - begun, seconds(10));
+    talker.join();
+  });
+}
+
 TEST(CurlClient, ConnectionThatBreaksAfterTheRequestIsAnUnknownOutcome) {
   HttpBench bench;
   bench.loop.run_fiber("test", [&] {
