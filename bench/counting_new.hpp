@@ -1,4 +1,4 @@
-// Counts heap allocations of a benchmark. Replaces operator new: include it in one file of a
+// Counts heap allocations of a benchmark, each thread its own. Replaces operator new: include it in one file of a
 // program.
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace morula {
 
-inline uint64_t allocations = 0;
-inline uint64_t allocated_bytes = 0;
+inline thread_local uint64_t allocations = 0;
+inline thread_local uint64_t allocated_bytes = 0;
 
 }  // namespace morula
 

@@ -5,6 +5,9 @@
 namespace morula {
 namespace {
 
+// Most requests and answers have no more: their fields are allocated once.
+constexpr size_t kFieldsExpected = 8;
+
 char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
@@ -17,6 +20,7 @@ bool same_name(std::string_view a, std::string_view b) {
 }  // namespace
 
 void Headers::add(std::string name, std::string value) {
+  if (fields_.empty()) fields_.reserve(kFieldsExpected);
   fields_.emplace_back(std::move(name), std::move(value));
 }
 

@@ -16,8 +16,6 @@ namespace morula {
 /// Header fields in order of arrival. Names compare without case.
 class Headers {
  public:
-  /// Room for so many fields at once.
-  void reserve(size_t fields) { fields_.reserve(fields); }
   /// Appends a field.
   void add(std::string name, std::string value);
   /// Replaces all fields of that name by one.

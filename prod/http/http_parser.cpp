@@ -14,8 +14,6 @@ namespace http = boost::beast::http;
 using boost::beast::string_view;
 using boost::system::error_code;
 
-constexpr size_t kFieldsExpected = 8;
-
 std::string to_std(string_view text) {
   return {text.data(), text.size()};
 }
@@ -37,7 +35,6 @@ class Collector final : public http::basic_parser<true> {
                        error_code& error) override {
     request.method = to_std(method);
     request.target = to_std(target);
-    request.headers.reserve(kFieldsExpected);
     is_1_1 = version == 11;
     take_origin_form(error);
   }
