@@ -1,6 +1,8 @@
 #include "prod/directory/directory_files.hpp"
 
 #include <fmt/format.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,6 +28,16 @@ constexpr int kPutAttemptsMax = 100;
 
 Error read_only_error(const DirectoryRoot& root) {
   return {ErrorCode::kDenied, root.path + " was opened to be read only"};
+}
+
+/// Asks ext4 to place the store's folders apart from their surroundings. Without a journal it looks
+/// at each inode that was freed lately nearby before it gives one out, and where thousands were, a
+/// new file takes a millisecond of processor time. A hint: other file systems don't know it.
+void place_folders_apart(int root) {
+  int flags = 0;
+  if (::ioctl(root, FS_IOC_GETFLAGS, &flags) != 0) return;
+  flags |= FS_TOPDIR_FL;
+  (void)::ioctl(root, FS_IOC_SETFLAGS, &flags);
 }
 
 }  // namespace
@@ -63,6 +75,7 @@ Result<std::unique_ptr<DirectoryFiles>> DirectoryFiles::open(const std::string& 
   root.fd.reset(::open(root.path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!root.fd) return fail(file_error(errno, "open the store's directory " + root.path));
   if (read_only) return files;
+  place_folders_apart(root.fd.get());
   MORULA_TRY(files->prove_usable());
   files->sweep_temporary();
   return files;
