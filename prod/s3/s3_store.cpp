@@ -107,7 +107,8 @@ Result<ObjectInfo> S3Store::head(std::string_view key, const RequestOptions& opt
   }
   const auto length = content_length(*answer);
   if (!length) return odd(request, "the answer has no Content-Length");
-  return ObjectInfo{std::string(key), *length};
+  const std::string* etag = answer->headers.find("ETag");
+  return ObjectInfo{std::string(key), *length, etag != nullptr ? *etag : Etag(), std::nullopt};
 }
 
 Result<Etag> S3Store::put(std::string_view key, Blob body, const Precondition& precondition,

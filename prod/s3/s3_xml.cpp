@@ -43,6 +43,8 @@ Result<ObjectInfo> parse_object(const pugi::xml_node& node, bool encoded) {
   if (object.key.empty() || error != std::errc() || end != last) {
     return fail(ErrorCode::kCorrupt, "a listed object has no key or no size");
   }
+  object.etag = node.child_value("ETag");  // in quotes, as the header has it
+  object.modified = parse_utc_time(node.child_value("LastModified"));
   return object;
 }
 

@@ -67,6 +67,27 @@ TEST(S3Xml, KeysAreTakenAsTheyAreWhenTheStoreDoesNotEncodeThem) {
   EXPECT_EQ(page->next_token, "a&b/+");
 }
 
+TEST(S3Xml, EtagAndTimeAreTakenWhereTheyAreShown) {
+  const auto page = [](const std::string& shown) {
+    return parse_s3_page(
+               "<ListBucketResult><IsTruncated>false</IsTruncated><Contents><Key>k</Key>"
+               "<Size>1</Size>" +
+               shown + "</Contents></ListBucketResult>")
+        ->objects.at(0);
+  };
+  const ObjectInfo told =
+      page("<LastModified>2026-11-29T22:10:52.123Z</LastModified><ETag>&quot;ab-1&quot;</ETag>");
+  EXPECT_EQ(told.etag, "\"ab-1\"");
+  EXPECT_EQ(told.modified, WallTime{1795990252000});
+  EXPECT_EQ(page("<LastModified>2026-11-29T22:10:52Z</LastModified>").modified,
+            WallTime{1795990252000});
+  EXPECT_EQ(page("").etag, "");
+  for (const char* wrong : {"", "yesterday", "2026-11-29 22:10", "Z"}) {
+    const std::string text = "<LastModified>" + std::string(wrong) + "</LastModified>";
+    EXPECT_EQ(page(text).modified, std::nullopt) << wrong;
+  }
+}
+
 TEST(S3Xml, WhatIsNoWholePageIsAnError) {
   const std::string good = page_of({"a"}, "<IsTruncated>false</IsTruncated>");
   ASSERT_TRUE(parse_s3_page(good));
