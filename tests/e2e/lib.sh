@@ -161,6 +161,15 @@ crash() {
   join "$1"
 }
 
+# sound NAME: a case that holds when `morula fsck` finds nothing wrong with $location.
+sound() {
+  if "$morula" fsck --store "${location:-file:${store:-$work/store}}" >"$work/fsck.out" 2>&1; then
+    ok "$1 ($(awk '/in all$/ { print $1 }' "$work/fsck.out") objects)"
+  else
+    not_ok "$1" "$(grep -v '^ ' "$work/fsck.out" | head -n 5 | tr '\n' ' ')"
+  fi
+}
+
 # request METHOD URL [CURL OPTION...]: prints the status; body in $work/body, head in $work/head
 request() {
   local method=$1 url=$2
