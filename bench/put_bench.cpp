@@ -1,9 +1,9 @@
 // What durability costs on a disk: `bench_put DIR` prints, in microseconds, an fdatasync after 512
 // B at a file's end, and the directory store's own put of an object as large as a log batch with
 // one append of 400 B. The second bounds the append of a single client from below. Of a bucket it
-// prints the put alone.
+// prints the put alone, with a pause before each: what a quiet cell's append can be held against.
 //
-//     bench_put DIR|s3://BUCKET/PREFIX [SECONDS] [--json]
+//     bench_put DIR|s3://BUCKET/PREFIX [SECONDS [PAUSE_MS]] [--json]
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -71,7 +71,7 @@ load::LatencyHistogram puts(const std::string& directory, double seconds) {
   });
 }
 
-load::LatencyHistogram bucket_puts(const std::string& location, double seconds) {
+load::LatencyHistogram bucket_puts(const std::string& location, double seconds, Duration pause) {
   Loop loop;
   LogTrace trace(Severity::kWarning, LogFormat::kLogfmt);
   StoreOptions options;
@@ -83,11 +83,15 @@ load::LatencyHistogram bucket_puts(const std::string& location, double seconds) 
   std::vector<std::string> keys;
   load::LatencyHistogram latencies;
   loop.run_fiber("put", [&] {
-    latencies = repeat(seconds, [&](uint64_t) {
+    const Time end = loop.now() + Duration(static_cast<int64_t>(seconds * 1e9));
+    while (loop.now() < end) {
+      loop.sleep(pause);
       keys.push_back(fmt::format("log/a/{:020}", keys.size()));
+      const int64_t begin = load::monotonic_ns();
       const auto put = store.put(keys.back(), body, Precondition::if_absent(), {});
       if (!put) die(put.error().message);
-    });
+      latencies.add(load::monotonic_ns() - begin);
+    }
     for (size_t i = 0; i < keys.size(); i += kRemoveMax) {
       const auto part = std::span(keys).subspan(i, std::min(kRemoveMax, keys.size() - i));
       if (const auto removed = store.remove_many(part, {}); !removed) die(removed.error().message);
@@ -112,13 +116,14 @@ int main(int argc, char** argv) {
   const bool json = argc > 1 && std::string(argv[argc - 1]) == "--json";
   const int positional = argc - (json ? 1 : 0);
   if (positional < 2) {
-    std::fprintf(stderr, "usage: bench_put DIR|s3://BUCKET/PREFIX [SECONDS] [--json]\n");
+    std::fprintf(stderr, "usage: bench_put DIR|s3://BUCKET/PREFIX [SECONDS [PAUSE_MS]] [--json]\n");
     return 2;
   }
   const std::string directory = fmt::format("{}/bench-put-{}", argv[1], ::getpid());
   const double seconds = positional > 2 ? std::atof(argv[2]) : 3;
   if (is_s3_location(directory)) {
-    print("put", bucket_puts(directory, seconds), json);
+    const auto pause = std::chrono::milliseconds(positional > 3 ? std::atoi(argv[3]) : 0);
+    print("put", bucket_puts(directory, seconds, pause), json);
     return 0;
   }
   std::filesystem::create_directories(directory);
