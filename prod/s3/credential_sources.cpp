@@ -85,7 +85,7 @@ class EnvironmentSource final : public CredentialSource {
 class ProfileSource final : public CredentialSource {
  public:
   // Some tool may write a new session into the file at any time.
-  static constexpr int64_t kReadAgainMs = 15 * 60 * 1000;
+  static constexpr int64_t kReadAgainMs = int64_t{15} * 60 * 1000;
 
   explicit ProfileSource(AwsSettings settings) : settings_(std::move(settings)) {}
   std::string_view name() const override { return "the profile"; }

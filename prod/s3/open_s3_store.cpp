@@ -140,8 +140,8 @@ class OwnedS3Store final : public Store {
     const std::string& where = client_->endpoint().base;
     for (;;) {
       const std::string name = Ulid::draw(loop_.wall(), random_).text();
-      const auto probed = access_ == StoreAccess::kServe ? probe_s3_store(*store_, loop_, name)
-                                                         : probe_s3_reads(*store_, loop_, name);
+      auto probed = access_ == StoreAccess::kServe ? probe_s3_store(*store_, loop_, name)
+                                                   : probe_s3_reads(*store_, loop_, name);
       if (probed) {
         if (waited) trace_.log(Severity::kInfo, "store_answers", {{"endpoint", where}});
         warn_of_old_versions();

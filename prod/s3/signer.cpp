@@ -48,8 +48,8 @@ CanonicalHeaders canonical_headers(const HttpRequest& request, std::string_view 
   std::sort(sorted.begin(), sorted.end());
   CanonicalHeaders made;
   for (const auto& [name, value] : sorted) {
-    made.lines += name + ":" + value + "\n";
-    made.names += (made.names.empty() ? "" : ";") + name;
+    made.lines.append(name).append(":").append(value).append("\n");
+    made.names.append(made.names.empty() ? "" : ";").append(name);
   }
   return made;
 }

@@ -54,7 +54,7 @@ std::string encode_query(std::vector<std::pair<std::string, std::string>> parame
   std::string query;
   for (const auto& [name, value] : parameters) {
     if (!query.empty()) query.push_back('&');
-    query += name + "=" + value;
+    query.append(name).append("=").append(value);
   }
   return query;
 }
