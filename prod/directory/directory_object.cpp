@@ -227,10 +227,10 @@ Result<Etag> create_object_file(DirectoryRoot& root, const std::string& path,
     const auto taken = name_taken(root, path);
     if (!taken) return fail(taken.error());
     if (*taken) return condition_failed(root, path);
-    const std::string temporary = fmt::format("{}/new-{}", kTemporaryFolder, random_name());
+    const std::string temporary = root.drafts.next_path(fd);
     const auto written = write_new_file(root, temporary, body);
     if (!written && written.error().code == ErrorCode::kNotFound) {
-      MORULA_TRY(make_folders(root, kTemporaryFolder));
+      MORULA_TRY(make_folders(root, folder_of(temporary)));
       continue;
     }
     if (!written) return fail(written.error());

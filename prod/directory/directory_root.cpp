@@ -14,6 +14,8 @@ namespace morula {
 namespace {
 
 constexpr size_t kFoldersKnownMax = 4096;
+// Half of what ext4 keeps together.
+constexpr uint64_t kDraftsPerFolder = 4096;
 
 int64_t coarse_now() {
   // The kernel stamps files with this clock.
@@ -49,6 +51,23 @@ int FolderSync::sync_if_younger(int root, const std::string& folder, int64_t cha
     if (found != synced_.end() && changed < found->second) return 0;
   }
   return sync(root, folder);
+}
+
+std::string DraftFolders::next_path(int root) {
+  const std::lock_guard lock(mutex_);
+  if (drawn_++ % kDraftsPerFolder == 0) {
+    if (!folder_before_.empty()) ::unlinkat(root, folder_before_.c_str(), AT_REMOVEDIR);
+    folder_before_ = std::move(folder_);
+    folder_ = fmt::format("{}/drafts-{}", kTemporaryFolder, random_name());
+  }
+  return fmt::format("{}/{}", folder_, drawn_);
+}
+
+void DraftFolders::remove(int root) {
+  const std::lock_guard lock(mutex_);
+  for (const std::string* folder : {&folder_before_, &folder_}) {
+    if (!folder->empty()) ::unlinkat(root, folder->c_str(), AT_REMOVEDIR);
+  }
 }
 
 Result<struct stat> write_new_file(const DirectoryRoot& root, const std::string& path,

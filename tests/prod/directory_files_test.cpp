@@ -1,10 +1,16 @@
 #include "prod/directory/directory_files.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <filesystem>
+#include <iterator>
+#include <set>
+
 #include "core/rt/sync.hpp"
 #include "prod/directory/directory_names.hpp"
+#include "prod/directory/directory_root.hpp"
 #include "tests/prod/directory_fixture.hpp"
 
 namespace morula {
@@ -115,6 +121,32 @@ TEST(DirectoryFiles, LeftoversOfDeadWritersAreSweptWhenOld) {
   options.swept_after = std::chrono::seconds(0);
   open_files(directory.path(), options);
   EXPECT_TRUE(directory.files().empty());
+}
+
+TEST(DirectoryFiles, DraftsHaveAFolderThatIsMadeWhenNeededAndGoesInTheEnd) {
+  const TemporaryDirectory directory;
+  auto files = open_files(directory.path());
+  ASSERT_TRUE(files->put("a", "1", Precondition::if_absent()));
+  EXPECT_FALSE(std::filesystem::is_empty(directory.path() / "@tmp"));
+  std::filesystem::remove_all(directory.path() / "@tmp");
+  ASSERT_TRUE(files->put("b", "2", Precondition::if_absent())) << "swept while its writer slept";
+  files.reset();
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path() / "@tmp"));
+}
+
+TEST(DirectoryFiles, ManyDraftsLeaveOneFolderAfterTheOther) {
+  const TemporaryDirectory directory;
+  DirectoryRoot root;
+  root.fd.reset(::open(directory.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  std::set<std::string> folders;
+  for (int i = 0; i < 20'000; ++i) {
+    const auto folder = std::filesystem::path(root.drafts.next_path(root.fd.get())).parent_path();
+    if (!folders.insert(folder.string()).second) continue;
+    std::filesystem::create_directories(directory.path() / folder);
+  }
+  EXPECT_EQ(folders.size(), 5U);
+  const auto left = std::filesystem::directory_iterator(directory.path() / "@tmp");
+  EXPECT_EQ(std::distance(begin(left), end(left)), 2) << "the current one, and the one before";
 }
 
 TEST(DirectoryFiles, FileInPlaceOfTheDirectoryIsAClearError) {
