@@ -1,5 +1,5 @@
-// Counts heap allocations of a benchmark, each thread its own. Replaces operator new: include it in one file of a
-// program.
+// Counts heap allocations of a benchmark, each thread its own. Replaces operator new: include it in
+// one file of a program.
 #pragma once
 
 #include <cstddef>
