@@ -27,11 +27,11 @@ Result<Etag> etag_in(const S3Request& request, const HttpResponse& answer) {
   return *etag;
 }
 
-/// Characters that XML 1.0 can't carry in any way.
+/// False for what XML 1.0 can't carry in any way, or only as good UTF-8: keys of ours are ASCII.
 bool fits_xml(const std::string& key) {
   return std::none_of(key.begin(), key.end(), [](char c) {
     const auto byte = static_cast<unsigned char>(c);
-    return byte < 0x20 && c != '\t' && c != '\n' && c != '\r';
+    return byte < 0x20 || byte > 0x7e;
   });
 }
 

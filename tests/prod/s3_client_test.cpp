@@ -174,6 +174,17 @@ TEST(S3Client, ErrorOfOneKeyOfADeleteIsTold) {
   });
 }
 
+TEST(S3Client, KeyThatXmlCannotCarryIsRemovedByItself) {
+  S3ClientBench bench;
+  bench.run([&](S3Store& store, S3Client&) {
+    const std::string keys[] = {"a", "b\x01", "c\xff", "d"};
+    EXPECT_EQ(code_of(store.remove_many(keys, bench.within(seconds(5)))), "none");
+    EXPECT_EQ(bench.server.count("DELETE"), 2u);
+    EXPECT_EQ(bench.server.count("POST"), 1u);
+    EXPECT_EQ(bench.server.requests.back().body.find('\x01'), std::string::npos);
+  });
+}
+
 TEST(S3Probe, AcceptsAStoreThatHonoursConditionsAndLearnsItsWays) {
   for (const bool quotes : {true, false}) {
     for (const bool many : {true, false}) {
