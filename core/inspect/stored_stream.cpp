@@ -73,8 +73,10 @@ Result<StoredStreamEnd> Reader::run() {
     if (!view->cell && !view->topology && view->damaged.empty()) {
       return fail(ErrorCode::kNotFound, "there is no cell in this place");
     }
-    for (const auto& [key, what] : view->damaged) {
-      return fail(ErrorCode::kCorrupt, key + ": " + what);
+    if (!view->damaged.empty()) {
+      std::string text = view->damaged.begin()->first;
+      text.append(": ").append(view->damaged.begin()->second);
+      return fail(ErrorCode::kCorrupt, std::move(text));
     }
     if (!view->cell) return fail(ErrorCode::kCorrupt, "cell.json is missing");
     if (!view->topology) return ended(How::kNeverCreated, "the cell holds no streams yet");

@@ -370,26 +370,6 @@ void Walk::judge_unneeded(const Needs& before, const Needs& after) {
 
 }  // namespace
 
-std::string_view to_string(ObjectKind kind) {
-  switch (kind) {
-    case ObjectKind::kDocument:
-      return "documents";
-    case ObjectKind::kManifest:
-      return "manifests";
-    case ObjectKind::kLogObject:
-      return "log objects";
-    case ObjectKind::kFence:
-      return "fences";
-    case ObjectKind::kTable:
-      return "tables";
-    case ObjectKind::kProbe:
-      return "probes";
-    case ObjectKind::kForeign:
-      return "foreign";
-  }
-  return "unknown";
-}
-
 void Amount::add(const ObjectInfo& object) {
   ++objects;
   bytes += object.size;

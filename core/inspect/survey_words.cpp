@@ -1,8 +1,31 @@
 #include "core/inspect/survey_words.hpp"
 
+#include "core/inspect/survey.hpp"
 #include "core/store/keys.hpp"
 
-namespace morula::words {
+namespace morula {
+
+std::string_view to_string(ObjectKind kind) {
+  switch (kind) {
+    case ObjectKind::kDocument:
+      return "documents";
+    case ObjectKind::kManifest:
+      return "manifests";
+    case ObjectKind::kLogObject:
+      return "log objects";
+    case ObjectKind::kFence:
+      return "fences";
+    case ObjectKind::kTable:
+      return "tables";
+    case ObjectKind::kProbe:
+      return "probes";
+    case ObjectKind::kForeign:
+      return "foreign";
+  }
+  return "unknown";
+}
+
+namespace words {
 
 std::string of_document(std::string_view key) {
   if (key == keys::kCell) {
@@ -44,4 +67,6 @@ std::string of_unneeded() {
   return "no document names it: no stream is affected, but the store has not kept what was written";
 }
 
-}  // namespace morula::words
+}  // namespace words
+
+}  // namespace morula

@@ -94,11 +94,14 @@ std::string bytes_text(uint64_t bytes) {
 }
 
 std::string age_text(WallTime then, WallTime now) {
+  constexpr int64_t kMinute = 60;
+  constexpr int64_t kHour = 60 * kMinute;
+  constexpr int64_t kDay = 24 * kHour;
   const int64_t seconds = std::max<int64_t>(0, now.ms - then.ms) / 1000;
-  if (seconds < 120) return fmt::format("{} s", seconds);
-  if (seconds < 120 * 60) return fmt::format("{} min", seconds / 60);
-  if (seconds < 48 * 3600) return fmt::format("{} h", seconds / 3600);
-  return fmt::format("{} d", seconds / 86400);
+  if (seconds < 2 * kMinute) return fmt::format("{} s", seconds);
+  if (seconds < 2 * kHour) return fmt::format("{} min", seconds / kMinute);
+  if (seconds < 2 * kDay) return fmt::format("{} h", seconds / kHour);
+  return fmt::format("{} d", seconds / kDay);
 }
 
 std::string text_report(const std::string& location, const Survey& survey, WallTime now) {

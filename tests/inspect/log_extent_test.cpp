@@ -11,6 +11,7 @@ namespace {
 
 std::vector<ListedLogObject> batches(const std::set<uint64_t>& seqs) {
   std::vector<ListedLogObject> listed;
+  listed.reserve(seqs.size());
   for (const uint64_t seq : seqs) listed.push_back({LogSeq(seq), false});
   return listed;
 }

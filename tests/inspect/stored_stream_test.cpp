@@ -74,14 +74,12 @@ TEST(StoredStream, OfJsonIsOneArrayHoweverManyReadsItTakes) {
     EXPECT_EQ(cat(env, "j").bytes, "[]");
     std::string expected;
     for (int i = 0; i < 12; ++i) {
-      const std::string big =
-          "{\"n\": " + std::to_string(i) + ", \"x\": \"" + std::string(200'000, 'x') + "\"}";
-      const std::string small = "[1, [2]]";
-      ASSERT_EQ(
-          ServedBucket::append(env, "a", "j", "[" + big + "," + small + "]", "application/json")
-              .status,
-          204);
-      expected += (i == 0 ? "[" : ",") + big + "," + small;
+      std::string pair = "{\"n\": ";
+      pair.append(std::to_string(i)).append(", \"x\": \"").append(std::string(200'000, 'x'));
+      pair.append("\"},[1, [2]]");
+      const auto added = ServedBucket::append(env, "a", "j", '[' + pair + ']', "application/json");
+      ASSERT_EQ(added.status, 204);
+      expected.append(i == 0 ? "[" : ",").append(pair);
     }
     EXPECT_EQ(cat(env, "j").bytes, expected + "]");
     const Cat tail = cat(env, "j", cat(env, "j").end->end);
@@ -182,10 +180,11 @@ TEST(StoredStream, ShowsEverythingAcknowledgedBeforeItBeganWhileTheCellServes) {
       });
       for (int i = 0; i < 8; ++i) {
         env.clock.sleep(milliseconds(200));
-        const std::string before = acknowledged;
+        const size_t before = acknowledged.size();
         const Cat read = cat(env, "s");
         EXPECT_EQ(how(read), How::kRead);
-        EXPECT_TRUE(read.bytes.starts_with(before)) << read.bytes.size() << " " << before.size();
+        EXPECT_GE(read.bytes.size(), before);
+        EXPECT_TRUE(read.bytes.starts_with(acknowledged.substr(0, before)));
       }
       a.kill();
       EXPECT_TRUE(cat(env, "s").bytes.starts_with(acknowledged));
