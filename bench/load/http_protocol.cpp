@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <charconv>
 #include <vector>
 
@@ -19,14 +21,13 @@ class HttpProtocol final : public Protocol {
   HttpProtocol(const Workload& workload, const std::string& host)
       : workload_(workload), record_(record_of(workload.record_bytes)) {
     for (size_t stream = 0; stream < workload.streams; ++stream) {
-      const std::string path =
-          workload.prefix + "load-" + workload.nonce + "-" + std::to_string(stream);
-      const std::string end = " HTTP/1.1\r\nHost: " + host + "\r\n";
-      creates_.push_back("PUT " + path + end + std::string(kContentType) +
-                         "Content-Length: 0\r\n\r\n");
-      appends_.push_back("POST " + path + end + std::string(kContentType) +
-                         "Content-Length: " + std::to_string(workload.record_bytes) + "\r\n");
-      reads_.push_back("GET " + path + "?offset=-1" + end + "\r\n");
+      const std::string path = fmt::format("{}load-{}-{}", workload.prefix, workload.nonce, stream);
+      const std::string end = fmt::format(" HTTP/1.1\r\nHost: {}\r\n", host);
+      creates_.push_back(
+          fmt::format("PUT {}{}{}Content-Length: 0\r\n\r\n", path, end, kContentType));
+      appends_.push_back(fmt::format("POST {}{}{}Content-Length: {}\r\n", path, end, kContentType,
+                                     workload.record_bytes));
+      reads_.push_back(fmt::format("GET {}?offset=-1{}\r\n", path, end));
     }
     if (!workload.producers) return;
     sequences_.resize(workload.connections * workload.streams);

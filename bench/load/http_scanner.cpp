@@ -9,7 +9,7 @@
 namespace morula::load {
 namespace {
 
-constexpr size_t kHeldMax = 64 * 1024;
+constexpr size_t kHeldMax = size_t{64} * 1024;
 constexpr size_t kTextMax = 200;
 constexpr std::string_view kHeadEnd = "\r\n\r\n";
 

@@ -52,7 +52,7 @@ uint64_t resident_bytes(int pid) {
 Result<IdleOutcome> run_idle(const Target& target, Protocol& protocol, size_t count, int server_pid,
                              const std::atomic<bool>& stop) {
   IdleOutcome outcome;
-  std::vector<char> buffer(64 * 1024);
+  std::vector<char> buffer(size_t{64} * 1024);
   std::vector<std::unique_ptr<Connection>> connections;
   for (size_t i = 0; i < count + kWarmUp && !stop; ++i) {
     if (i == kWarmUp) outcome.before_bytes = resident_bytes(server_pid);

@@ -10,7 +10,7 @@
 namespace morula::load {
 namespace {
 
-constexpr size_t kReadBytes = 256 * 1024;
+constexpr size_t kReadBytes = size_t{256} * 1024;
 constexpr int kEventsPerTurn = 64;
 constexpr int64_t kMillisecond = 1'000'000;
 constexpr int64_t kLongestWait = 50 * kMillisecond;

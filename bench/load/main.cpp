@@ -176,6 +176,7 @@ void on_signal(int signal) {
 }  // namespace
 }  // namespace morula::load
 
+// NOLINTNEXTLINE(bugprone-exception-escape): the runtime says what it was, and it is our bug
 int main(int argc, char** argv) {
   using namespace morula::load;
   Options options;

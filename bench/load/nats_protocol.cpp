@@ -7,7 +7,7 @@
 namespace morula::load {
 namespace {
 
-constexpr size_t kLineMax = 64 * 1024;
+constexpr size_t kLineMax = size_t{64} * 1024;
 
 /// An answer is a message to the connection's inbox; in the greeting, the server's PONG.
 class NatsScanner final : public ReplyScanner {

@@ -6,7 +6,7 @@
 namespace morula::load {
 namespace {
 
-constexpr size_t kLineMax = 64 * 1024;
+constexpr size_t kLineMax = size_t{64} * 1024;
 
 /// Counts the values of RESP that an answer still lacks; an array adds its elements.
 class RedisScanner final : public ReplyScanner {
