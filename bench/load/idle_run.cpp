@@ -19,7 +19,7 @@ constexpr unsigned kRestMicroseconds = 1'000'000;
 constexpr size_t kWarmUp = 16;
 
 Result<> ask_once(Connection& connection, std::vector<char>& buffer) {
-  connection.begin(Operation::kFill, 0, 0);
+  connection.begin(Operation::kRead, 0, 0);
   if (connection.send() != Connection::Io::kDone) {
     return fail(ErrorCode::kUnavailable, "the server takes no request");
   }

@@ -22,7 +22,7 @@ struct IdleOutcome {
   }
 };
 
-/// Opens `count` connections, makes one append on each, lets them rest for a second, and looks at
+/// Opens `count` connections, makes one read on each, lets them rest for a second, and looks at
 /// the server's memory before and after. kUnavailable; kInvalid when the server refuses one.
 Result<IdleOutcome> run_idle(const Target& target, Protocol& protocol, size_t count, int server_pid,
                              const std::atomic<bool>& stop);
