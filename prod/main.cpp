@@ -123,6 +123,7 @@ struct Command {
 
 }  // namespace
 
+// NOLINTNEXTLINE(bugprone-exception-escape): the runtime says what it was, and it is our bug
 int main(int argc, char** argv) {
   std::string config_file;
   CLI::App app("One cell of durable streams, kept in object storage.", "morula");

@@ -46,7 +46,7 @@ struct Spread {
   TreeReader reader(const Env& env) {
     for (const Stored& table : tables) {
       sources.tables.push_back(
-          {*Table::open(env, cache, table.key, table.bytes, tree), table.clip});
+          {*Table::open(env, cache, table.key, table.bytes, tree), table.clip, {}});
     }
     tables.clear();
     return {tree, sources};
