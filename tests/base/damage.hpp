@@ -147,7 +147,9 @@ void expect_damage_is_refused_or_harmless(const DocumentFormat& format, const st
     EXPECT_TRUE(Json::parse(encode(*read)).value() == Json::parse(wrong).value());
   };
   with_damage(text, 2000, check);
-  const Json members = *open_document(format, text);
+  const auto opened = open_document(format, text);
+  ASSERT_TRUE(opened) << opened.error().message;
+  const Json& members = *opened;
   Random random(1);
   for (int i = 0; i < 2000 && !testing::Test::HasFailure(); ++i) {
     const Json wrong = damaged_json(members, random);

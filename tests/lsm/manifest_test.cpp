@@ -165,7 +165,7 @@ TEST(Manifest, AMemberThatItsFormatDoesNotKnowIsRefused) {
 }
 
 TEST(Manifest, DamageIsRefusedOrHarmless) {
-  expect_damage_is_refused_or_harmless({"morula-manifest", 1}, encode_manifest(example()),
+  expect_damage_is_refused_or_harmless({"morula-manifest", 2}, encode_manifest(example()),
                                        encode_manifest, decode_manifest);
 }
 
