@@ -89,6 +89,8 @@ void Acknowledgements::check_landed(const IncarnationId& actor, LogSeq from, Log
     const std::string* body = objects_.find(keys::log_object(actor, seq));
     std::string wrong;
     if (body == nullptr) {
+      // It was below the fence, and its records are in tables by now.
+      if (reachable_.was_collected(actor, seq)) continue;
       wrong = "is not in the bucket";
     } else if (auto object = decode_log_object(*body); !object) {
       wrong = "is damaged: " + object.error().message;

@@ -44,6 +44,7 @@ void FencingRules::Fenced(const IncarnationId& actor, LogSeq seq, Duration now) 
   const std::string* body = objects_.find(keys::log_object(actor, seq));
   std::string there;
   if (body == nullptr) {
+    if (reachable_.was_collected(actor, seq)) return;
     there = "there is nothing";
   } else if (auto object = decode_log_object(*body); !object) {
     there = "there is something damaged (" + object.error().message + ")";

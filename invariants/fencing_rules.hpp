@@ -1,6 +1,7 @@
 // When an incarnation may be treated as gone, and when it may think so itself:
 //
-// - it stops as fenced only if foreign content lies at its own seq, and as expired only if its
+// - it stops as fenced only if foreign content lies at its own seq (or its own has been collected,
+//   which takes a fence), and as expired only if its
 //   member document says so or names another incarnation: anything else is a healthy owner lost;
 // - somebody fences its log, or says that it is expired, only if its member document says so
 //   (OWNERSHIP R3, Reads).
@@ -14,6 +15,7 @@
 #include "core/rt/trace.hpp"
 #include "invariants/incarnation_names.hpp"
 #include "invariants/object_view.hpp"
+#include "invariants/reachable.hpp"
 #include "invariants/violation.hpp"
 
 namespace morula::invariants {
@@ -30,8 +32,8 @@ std::string_view to_string(StopReason reason);
 
 class FencingRules {
  public:
-  FencingRules(const ObjectView& objects, Violations& violations)
-      : objects_(objects), violations_(violations) {}
+  FencingRules(const ObjectView& objects, const Reachable& reachable, Violations& violations)
+      : objects_(objects), reachable_(reachable), violations_(violations) {}
 
   void step(const StepEvent& event, Duration now);
   /// `incarnation` ended so.
@@ -46,6 +48,7 @@ class FencingRules {
   std::optional<std::string> still_live(const IncarnationId& incarnation) const;
 
   const ObjectView& objects_;
+  const Reachable& reachable_;
   Violations& violations_;
   IncarnationNames names_;
   std::map<std::string, Step, std::less<>> ended_by_;  // incarnations that took such a step

@@ -14,7 +14,7 @@ Observer::Observer(std::function<Duration()> now, const ObjectView& objects)
       acknowledgements_(objects, reachable_, reads_, violations_),
       leases_(violations_),
       adoptions_(violations_),
-      fencing_(objects, violations_),
+      fencing_(objects, reachable_, violations_),
       append_path_(violations_) {}
 
 // ---- clients ----
@@ -148,8 +148,8 @@ void Observer::object_written(std::string_view key, std::string_view body) {
   reachable_.written(key, now_());
 }
 
-void Observer::object_removed(std::string_view key) {
-  reachable_.removed(key, now_());
+void Observer::object_removed(std::string_view key, Purpose purpose) {
+  reachable_.removed(key, purpose, now_());
 }
 
 void Observer::bytes_damaged(std::string_view process) {

@@ -77,8 +77,8 @@ class Observer {
   void store_asked(HandlerId handler, bool writes, Purpose purpose, std::string_view key);
   /// An object was written or swapped; it can be found in the view already.
   void object_written(std::string_view key, std::string_view body);
-  /// An object is gone from the view.
-  void object_removed(std::string_view key);
+  /// An object is gone from the view: who asked for it did so for `purpose`.
+  void object_removed(std::string_view key, Purpose purpose);
   /// Bytes are damaged on purpose, on their way to `process`: it may log errors about that.
   void bytes_damaged(std::string_view process);
 

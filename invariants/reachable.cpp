@@ -161,8 +161,8 @@ void Reachable::fenced(const IncarnationId& incarnation, LogSeq seq, std::string
                          " of " + std::to_string(*window_) + " (R3a)");
 }
 
-void Reachable::removed(std::string_view key, Duration now) {
-  if (key.starts_with("log/")) return log_removed(key, now);
+void Reachable::removed(std::string_view key, Purpose purpose, Duration now) {
+  if (key.starts_with("log/")) return log_removed(key, purpose, now);
   auto dangling = [&](std::string_view by) {
     violations_.report(Invariant::kNothingDangling, now,
                        std::string(key) + " was deleted, but " + std::string(by) + " names it");
@@ -175,7 +175,7 @@ void Reachable::removed(std::string_view key, Duration now) {
   }
 }
 
-void Reachable::log_removed(std::string_view key, Duration now) {
+void Reachable::log_removed(std::string_view key, Purpose purpose, Duration now) {
   auto incarnation = incarnation_of(key);
   auto seq = keys::log_seq(key);
   if (!incarnation || !seq) return;
@@ -192,11 +192,22 @@ void Reachable::log_removed(std::string_view key, Duration now) {
     violations_.report(Invariant::kOwnershipRule, now,
                        std::string(key) + " was deleted, but is a FENCE (R8)");
   }
+  if (purpose == Purpose::kGc) {
+    collected_.insert({*incarnation, *seq});
+    if (has_fence(*incarnation)) return;
+    violations_.report(Invariant::kOwnershipRule, now,
+                       std::string(key) + " was collected, but its log has no fence (R8)");
+  }
   // A late copy of a PUT can bring a trimmed object back; it may go at any time.
   LogSeq& trimmed = trimmed_[*incarnation];
   if (*seq < trimmed) return;
   trimmed = *seq + 1;
   check_window(key, *incarnation, *seq, now);
+}
+
+bool Reachable::has_fence(const IncarnationId& incarnation) const {
+  const auto first = fences_.lower_bound({incarnation, LogSeq(0)});
+  return first != fences_.end() && first->first == incarnation;
 }
 
 /// The last W landed objects begin W below the highest one.

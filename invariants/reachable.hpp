@@ -19,6 +19,7 @@
 
 #include "core/base/ids.hpp"
 #include "core/lsm/manifest.hpp"
+#include "core/rt/store.hpp"
 #include "core/topology/topology.hpp"
 #include "invariants/object_view.hpp"
 #include "invariants/violation.hpp"
@@ -32,8 +33,8 @@ class Reachable {
 
   /// An object was written or swapped.
   void written(std::string_view key, Duration now);
-  /// An object is gone.
-  void removed(std::string_view key, Duration now);
+  /// An object is gone, deleted for `purpose`.
+  void removed(std::string_view key, Purpose purpose, Duration now);
   /// `taker` takes a FENCE there for one that counts.
   void fenced(const IncarnationId& incarnation, LogSeq seq, std::string_view taker, Duration now);
   /// All below `position` of that log is acknowledged.
@@ -45,6 +46,10 @@ class Reachable {
   /// names for it names it, or once named it in a range that was closed, so that the next owner has
   /// read it and holds it in its tables by now.
   bool names(StreamId stream, const IncarnationId& incarnation, LogSeq seq) const;
+  /// Whether this log object was there and has been collected as garbage.
+  bool was_collected(const IncarnationId& incarnation, LogSeq seq) const {
+    return collected_.contains({incarnation, seq});
+  }
   /// Who owns the stream's shard, and what its manifest names: for messages.
   std::string describe(StreamId stream) const;
   /// Null before there is a topology.
@@ -58,7 +63,8 @@ class Reachable {
   void check_row(const std::string& key, const Manifest& manifest, Duration now);
   void check_log(const std::string& key, const ManifestLog& log, Duration now);
   void log_written(std::string_view key);
-  void log_removed(std::string_view key, Duration now);
+  void log_removed(std::string_view key, Purpose purpose, Duration now);
+  bool has_fence(const IncarnationId& incarnation) const;
   void check_window(std::string_view key, const IncarnationId& incarnation, LogSeq seq,
                     Duration now);
 
@@ -69,6 +75,7 @@ class Reachable {
   std::map<IncarnationId, std::vector<ManifestLog>> closed_;  // ranges that were ever named so
   std::map<IncarnationId, LogSeq> acknowledged_;
   std::set<std::pair<IncarnationId, LogSeq>> fences_;
+  std::set<std::pair<IncarnationId, LogSeq>> collected_;
   std::map<IncarnationId, LogSeq> landed_;   // one past the highest object that ever was there
   std::map<IncarnationId, LogSeq> trimmed_;  // one past the highest object that was deleted
   std::optional<uint64_t> window_;

@@ -44,7 +44,11 @@ namespace morula {
   X(publish_on_later_version, "a takeover's CAS goes by a later version than it read")    \
   X(tombstone_dropped_early, "a compaction drops a tombstone whose row lies elsewhere")   \
   X(mark_not_raised, "a dropped generation's number is drawn again")                      \
-  X(compact_on_old_manifest, "a compaction goes by the manifest that it began with")
+  X(compact_on_old_manifest, "a compaction goes by the manifest that it began with")      \
+  X(iterator_without_pin, "a read whose table was merged meanwhile is not begun again")   \
+  X(gc_young_table, "a table is garbage before its manifest is known to be lost")         \
+  X(gc_deletes_fence, "the FENCE of a dead incarnation is garbage, too")                  \
+  X(gc_reads_manifests_before_topology, "what is in use is read before what lies there")
 
 enum class Mutant : uint8_t {
   none,

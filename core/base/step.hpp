@@ -16,6 +16,7 @@ namespace morula {
   X(Flush, "a manifest that names new tables and a later log start has landed") \
   X(Compact, "a manifest that names merged tables has landed")                  \
   X(Trim, "own log objects below every use of them are deleted")                \
+  X(Collect, "objects that nothing names any more are deleted")                 \
   X(Fence, "another incarnation's log has a fence that counts")                 \
   X(Seal, "a manifest is sealed against its owner's changes")                   \
   X(Adopt, "a new manifest for a shard to be taken over lies in the bucket")    \

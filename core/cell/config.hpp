@@ -19,10 +19,11 @@ struct InstanceConfig {
   StreamLimits stream;
   RetryConfig retry;
   uint64_t block_cache_bytes = 64 * kMiB;
-  Duration trim_interval = std::chrono::seconds(60);    // at most once in this time
-  Duration forward_timeout = std::chrono::seconds(30);  // of a request sent on to the owner
-  Duration stop_grace = std::chrono::seconds(10);       // for requests under way at a graceful stop
-  uint8_t first_prefix_bits = 0;                        // a new cell begins with 2^bits shards
+  Duration trim_interval = std::chrono::seconds(60);     // at most once in this time
+  Duration collect_interval = std::chrono::minutes(10);  // between rounds of garbage collection
+  Duration forward_timeout = std::chrono::seconds(30);   // of a request sent on to the owner
+  Duration stop_grace = std::chrono::seconds(10);  // for requests under way at a graceful stop
+  uint8_t first_prefix_bits = 0;                   // a new cell begins with 2^bits shards
 };
 
 }  // namespace morula

@@ -8,6 +8,7 @@
 #include "core/cell/cell_document.hpp"
 #include "core/cell/membership.hpp"
 #include "core/cell/shard_map.hpp"
+#include "core/fleet/collect.hpp"
 #include "core/fleet/lease.hpp"
 #include "core/log/fence.hpp"
 #include "core/rt/clock.hpp"
@@ -65,11 +66,13 @@ struct Instance::Impl {
   void keep_lease();
   void keep_looking(Scope& fibers);
   void keep_trimming();
+  void keep_collecting();
 
   Result<> look(Scope& fibers);
   Result<> take_over(Scope& fibers, const IncarnationId& owner, LogSeq hint);
   Result<std::vector<std::shared_ptr<Shard>>> open_adopted(std::vector<AdoptedShard> adopted);
   Result<> serve(Scope& fibers, std::vector<AdoptedShard> adopted);
+  Result<bool> were_taken(const std::vector<std::string>& manifests);
 
   const Env env;
   InstanceConfig config;
@@ -147,6 +150,7 @@ Result<Instance::Ended> Instance::Impl::serve_until_end(Scope& fibers, Scope& re
       loops.spawn("lease", [this] { keep_lease(); });
       loops.spawn("looking", [this, &fibers] { keep_looking(fibers); });
       loops.spawn("trim", [this] { keep_trimming(); });
+      loops.spawn("collect", [this] { keep_collecting(); });
       loops.spawn("fenced", [this] {
         log->fenced_event().wait();
         end_with(Ended::kFenced);
@@ -198,7 +202,7 @@ void Instance::Impl::drain(Scope& requests, Duration grace) {
 void Instance::Impl::keep_lease() {
   while (true) {
     const Time began = env.clock.now();
-    auto renewed = lease.renew(alone, log->acknowledged());
+    auto renewed = lease.renew(alone, log->acknowledged(), table_numbers.floor());
     if (renewed && !*renewed) return;
     if (!renewed) {
       env.trace.log(Severity::kWarning, "lease_not_renewed", {{"error", renewed.error().message}});
@@ -288,10 +292,29 @@ Result<std::vector<std::shared_ptr<Shard>>> Instance::Impl::open_adopted(
   return opened;
 }
 
+/// Whether others have taken any of these meanwhile: then what they need may be gone.
+Result<bool> Instance::Impl::were_taken(const std::vector<std::string>& manifests) {
+  auto topology = read_topology(env, config.retry);
+  MORULA_TRY(topology);
+  if (!*topology) return false;
+  const std::vector<TopologyShard>& rows = (*topology)->content.shards;
+  return std::ranges::any_of(manifests, [&](const std::string& key) {
+    return std::ranges::find(rows, key, &TopologyShard::manifest) == rows.end();
+  });
+}
+
 Result<> Instance::Impl::serve(Scope& fibers, std::vector<AdoptedShard> adopted) {
   if (adopted.empty()) return {};
+  std::vector<std::string> manifests;
+  for (const AdoptedShard& shard : adopted) manifests.push_back(shard.manifest_key);
   auto opened = open_adopted(std::move(adopted));
   if (!opened) {
+    const auto taken = were_taken(manifests);
+    if (taken && *taken) {
+      env.trace.sometimes("an adopted shard was another's before it was open", true);
+      end_with(Ended::kLeaseLost);
+      return fail(ErrorCode::kLeaseLost, "another member has taken what this one was opening");
+    }
     // The topology names this incarnation, which can't serve: it ends, so that others may try.
     end_with(opened.error());
     return fail(opened.error());
@@ -314,6 +337,25 @@ void Instance::Impl::keep_trimming() {
     env.clock.sleep(config.trim_interval);
     if (auto trimmed = trimmer.run(); !trimmed) {
       env.trace.log(Severity::kWarning, "trim_failed", {{"error", trimmed.error().message}});
+    }
+  }
+}
+
+void Instance::Impl::keep_collecting() {
+  Collector collector(env, config.retry, self, config.log.window);
+  std::optional<std::vector<Version>> clean;  // what has been collected from, down to nothing
+  while (true) {
+    env.clock.sleep(config.collect_interval);
+    auto now = shards.all_versions();
+    if (now && now == clean) continue;  // an idle cell has no garbage
+    const auto collected = collector.Collect();
+    if (!collected) {
+      env.trace.log(Severity::kWarning, "collect_failed", {{"error", collected.error().message}});
+    } else if (collected->objects > 0) {
+      env.trace.log(Severity::kInfo, "garbage_collected",
+                    {{"objects", collected->objects}, {"bytes", collected->bytes}});
+    } else {
+      clean = std::move(now);
     }
   }
 }

@@ -32,6 +32,15 @@ bool ShardMap::owns_all() const {
                                   [&](const TopologyShard& row) { return row.owner == self_; });
 }
 
+std::optional<std::vector<Version>> ShardMap::all_versions() const {
+  if (!owns_all()) return std::nullopt;
+  std::vector<Version> versions{topology_->version};
+  for (const auto& [prefix, served] : served_) {
+    versions.push_back(served->shard->manifest().version);
+  }
+  return versions;
+}
+
 void ShardMap::wait_for_look(Time at) {
   if (!look_asked_) looker_.wait_until(env_.clock, at);
   look_asked_ = false;

@@ -37,6 +37,8 @@ class ShardMap : public Placement {
   const std::optional<Topology>& topology() const { return topology_; }
   /// True when the topology names this incarnation as the owner of every shard.
   bool owns_all() const;
+  /// Of the topology and of all its manifests; nullopt when others may change some of them.
+  std::optional<std::vector<Version>> all_versions() const;
 
   // The instance's side of `refresh`: wait for the next look, and tell when it is done.
   /// Suspends until `at` or until somebody asks for a look.

@@ -105,11 +105,12 @@ Result<> Lease::await_expiry(Version found) {
   }
 }
 
-Result<bool> Lease::renew(bool alone, LogSeq acknowledged) {
+Result<bool> Lease::renew(bool alone, LogSeq acknowledged, uint64_t table_floor) {
   if (lost_.is_set()) return false;
   while (true) {
     Member next = next_content(MemberState::kLive, acknowledged);
     next.lease = alone ? config_.lease_alone : config_.lease;
+    next.table_floor = table_floor;
     const Time sent = env_.clock.now();
     // It may land now and its answer never come: from here on the shorter of both lengths counts.
     if (next.lease < member_.lease) until_ = std::min(until_, sent + usable(next.lease));

@@ -30,8 +30,8 @@ class Lease : public LeaseView {
   Result<> join();
   /// Renews the lease. `alone`: no other live member is known. False when the lease is lost, which
   /// `lost()` tells too. Errors are the store's certain ones; the lease then runs out by itself.
-  /// Suspends.
-  Result<bool> renew(bool alone, LogSeq acknowledged);
+  /// `table_floor`: see Member. Suspends.
+  Result<bool> renew(bool alone, LogSeq acknowledged, uint64_t table_floor = 0);
   /// Writes `stopped`, unless the lease is lost already. The caller serves nothing any more, and no
   /// renewal is under way. Suspends.
   Result<> write_stopped(LogSeq acknowledged);

@@ -6,7 +6,7 @@ namespace morula {
 
 namespace {
 
-constexpr DocumentFormat kFormat{"morula-member", 1};
+constexpr DocumentFormat kFormat{"morula-member", 2};
 constexpr uint64_t kLeaseMsMax = 3'600'000;
 
 Result<MemberState> parse_state(std::string_view text) {
@@ -42,6 +42,7 @@ std::string encode_member(const Member& member) {
                                    {"lease_ms", static_cast<uint64_t>(lease_ms.count())},
                                    {"address", member.address},
                                    {"acknowledged", member.acknowledged.value},
+                                   {"table_floor", member.table_floor},
                                    {"process", std::move(process)},
                                    {"writer", member.writer.text()},
                                    {"nonce", member.nonce.text()}});
@@ -58,6 +59,7 @@ Result<Member> decode_member(std::string_view text) {
   member.lease = std::chrono::milliseconds(in.number("lease_ms", 1, kLeaseMsMax));
   member.address = in.string("address");
   member.acknowledged = LogSeq(in.number("acknowledged"));
+  member.table_floor = in.number("table_floor");
   member.writer = in.parsed("writer", IncarnationId::parse);
   member.nonce = in.parsed("nonce", Ulid::parse);
   const Json object = in.object("process");

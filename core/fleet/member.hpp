@@ -23,12 +23,13 @@ struct Member {
   Version version;  // raised by every swap
   IncarnationId incarnation;
   MemberState state = MemberState::kLive;
-  Duration lease{};         // L: what a watcher waits for, plus the margin
-  std::string address;      // "http://host:port"
-  LogSeq acknowledged;      // a hint: the log's acknowledged position at this heartbeat
-  ProcessIdentity process;  // lets a neighbour on the same machine prove that it is gone
-  IncarnationId writer;     // who wrote this content
-  Ulid nonce;               // no content ever repeats
+  Duration lease{};          // L: what a watcher waits for, plus the margin
+  std::string address;       // "http://host:port"
+  LogSeq acknowledged;       // a hint: the log's acknowledged position at this heartbeat
+  uint64_t table_floor = 0;  // no upload of a table below it is under way or unpublished (R8)
+  ProcessIdentity process;   // lets a neighbour on the same machine prove that it is gone
+  IncarnationId writer;      // who wrote this content
+  Ulid nonce;                // no content ever repeats
 };
 
 std::string encode_member(const Member& member);

@@ -85,7 +85,11 @@ Result<StoredStreamEnd> Reader::run() {
     if (read_now) return read_now;
     auto next = view_cell(env_, retry_);
     MORULA_TRY(next);
-    if (next->same_as(*view)) return read_now;
+    if (next->same_as(*view)) {
+      Error error = std::move(read_now).error();
+      if (error.code == ErrorCode::kNotFound) error.code = ErrorCode::kCorrupt;  // it is named
+      return fail(std::move(error));
+    }
     if (views == kViewsMax) {
       return fail(ErrorCode::kUnavailable,
                   "the cell changes faster than it can be read from here; try again");

@@ -12,6 +12,7 @@
 #include "core/store/backoff.hpp"
 #include "core/store/conditional.hpp"
 #include "core/store/keys.hpp"
+#include "core/store/remove_objects.hpp"
 
 namespace morula {
 
@@ -19,8 +20,6 @@ namespace {
 
 constexpr Duration kWarnAfter = std::chrono::seconds(1);  // a hiccup is not worth a line
 constexpr Duration kWarnEvery = std::chrono::seconds(10);
-constexpr size_t kTrimKeysMax = 500;  // of one request
-constexpr int kTrimAttempts = 3;      // of one request; the next trim goes on where this one ended
 
 /// The 32 hex digits of a stream id, for the trace; no allocation.
 class HexId {
@@ -275,7 +274,7 @@ Result<> LogWriter::Impl::trim(LogSeq below) {
   const LogSeq end = std::min(below, acknowledged - keep);
   if (end <= trimmed || stopping) return {};
   env.trace.step({.step = Step::kTrim, .actor = text, .position = end.value});
-  const uint64_t step = env.store.abilities().batch_remove ? kTrimKeysMax : 1;
+  const uint64_t step = env.store.abilities().batch_remove ? kRemovedAtOnce : 1;
   while (trimmed < end) {
     const LogSeq chunk_end = std::min(end, trimmed + step);
     MORULA_TRY(remove_ascending(trimmed, chunk_end));
@@ -285,19 +284,11 @@ Result<> LogWriter::Impl::trim(LogSeq below) {
   return {};
 }
 
-/// One request. Deleting twice does no harm, so what is unknown is repeated.
 Result<> LogWriter::Impl::remove_ascending(LogSeq begin, LogSeq end) {
   std::vector<std::string> keys;
   keys.reserve(end - begin);
   for (LogSeq seq = begin; seq < end; ++seq) keys.push_back(keys::log_object(incarnation, seq));
-  Backoff backoff(env, config.retry, keys.front());
-  for (int attempt = 1;; ++attempt) {
-    const RequestOptions options = backoff.attempt(Purpose::kTrim);
-    auto removed = keys.size() == 1 ? env.store.remove(keys.front(), options)
-                                    : env.store.remove_many(keys, options);
-    if (removed || attempt == kTrimAttempts) return removed;
-    backoff.pause(removed.error());
-  }
+  return remove_objects(env, keys, Purpose::kTrim, config.retry);
 }
 
 Result<> LogWriter::Impl::stop() {

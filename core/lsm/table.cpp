@@ -237,10 +237,8 @@ Result<Blob> Table::fetch(std::optional<ByteRange> range, Purpose purpose) const
     if (object) return std::move(object->body);
     Error error = std::move(object).error();
     error.message = "table " + key_ + ": " + error.message;
-    // A manifest names it, so it exists; and an invalid range means that it is too short.
-    if (error.code == ErrorCode::kNotFound || error.code == ErrorCode::kInvalid) {
-      error.code = ErrorCode::kCorrupt;
-    }
+    // An invalid range means that it is too short.
+    if (error.code == ErrorCode::kInvalid) error.code = ErrorCode::kCorrupt;
     if (!may_be_repeated(error.code)) return fail(std::move(error));
     const auto pause = Duration(static_cast<int64_t>(
         env_.random.between(backoff.count() / 2, std::max<int64_t>(backoff.count(), 1))));

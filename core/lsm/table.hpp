@@ -41,8 +41,8 @@ class Table : public std::enable_shared_from_this<Table> {
  public:
   /// Reads the table's tail: one request when footer, filter and index fit into it, two otherwise.
   /// `env` and `cache` outlive the table. Suspends. kCorrupt: there is no table of
-  /// `tree` with these `bytes`; kUnavailable: the store did not give it in time; kDenied. The same
-  /// of every method that may suspend.
+  /// `tree` with these `bytes`; kNotFound: it is gone; kUnavailable: the store did not give it in
+  /// time; kDenied. The same of every method that may suspend.
   static Result<std::shared_ptr<const Table>> open(const Env& env, BlockCache& cache,
                                                    std::string key, uint64_t bytes, Tree tree,
                                                    const TableReadConfig& config = {});

@@ -20,6 +20,8 @@ std::string_view to_string(Purpose purpose) {
       return "compaction";
     case Purpose::kTrim:
       return "trim";
+    case Purpose::kGc:
+      return "gc";
   }
   return "unknown";
 }

@@ -34,6 +34,7 @@ enum class Purpose : uint8_t {
   kFlush,
   kCompaction,
   kTrim,
+  kGc,
 };
 std::string_view to_string(Purpose purpose);
 

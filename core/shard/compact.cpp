@@ -76,13 +76,14 @@ Result<Shard::Swapped> Shard::Compact(const CompactionPlan& plan) {
   if (*swapped == Swapped::kSealed) return Swapped::kSealed;
 
   std::erase_if(published_, [&](const NewTable& table) { return is_input(plan, table.entry); });
-  published_.insert(published_.end(), outputs->begin(), outputs->end());
+  const bool cut = outputs->size() > 1;
+  publish(*std::move(outputs));
   rebuild_readers();
   const CompactionMerge::Dropped& dropped = merge.dropped();
   env_.trace.sometimes("a compaction dropped a tombstone", dropped.tombstones > 0);
   env_.trace.sometimes("a compaction dropped a dead stream's data",
                        plan.tree == Tree::kData && dropped.rows > 0);
-  env_.trace.sometimes("a compaction cut its output", outputs->size() > 1);
+  env_.trace.sometimes("a compaction cut its output", cut);
   env_.trace.sometimes("a compaction reached level 2", plan.level > 0);
   env_.trace.step({.step = Step::kCompact,
                    .actor = log_.incarnation().text(),

@@ -68,7 +68,7 @@ Result<Shard::Swapped> Shard::Flush() {
   if (*swapped == Swapped::kSealed) return Swapped::kSealed;
 
   adopted_.from = std::move(pin);
-  published_.insert(published_.end(), tables->begin(), tables->end());
+  publish(*std::move(tables));
   unpublished_.clear();
   frozen_.erase(frozen_.begin(), frozen_.begin() + static_cast<ptrdiff_t>(flushed_memtables));
   rebuild_readers();
@@ -76,6 +76,13 @@ Result<Shard::Swapped> Shard::Flush() {
       {Step::kFlush, log_.incarnation().text(), prefix().text(), from.value, next.version.value});
   compactor_.wake_all();
   return Swapped::kDone;
+}
+
+void Shard::publish(std::vector<NewTable> tables) {
+  for (NewTable& table : tables) {
+    table.draft.reset();
+    published_.push_back(std::move(table));
+  }
 }
 
 Result<Shard::Swapped> Shard::swap_manifest(Manifest next, Purpose purpose) {
@@ -111,7 +118,8 @@ Result<std::vector<Shard::NewTable>> Shard::write_tables(
 
 /// `entry` says tree and level.
 Result<Shard::NewTable> Shard::upload(ManifestTable entry, BuiltTable built, Purpose purpose) {
-  entry.key = keys::table(log_.incarnation(), numbers_.next++);
+  auto draft = numbers_.draw();
+  entry.key = keys::table(log_.incarnation(), draft->number());
   entry.clip = prefix();
   entry.bytes = built.bytes.size();
   entry.streams = built.streams;
@@ -121,7 +129,7 @@ Result<Shard::NewTable> Shard::upload(ManifestTable entry, BuiltTable built, Pur
   if (!outcome->landed) return fail(ErrorCode::kCorrupt, entry.key + ": a fresh key was taken");
   auto table = open_table(entry);
   MORULA_TRY(table);
-  return NewTable{std::move(entry), std::move(*table)};
+  return NewTable{std::move(entry), std::move(*table), std::move(draft)};
 }
 
 }  // namespace morula

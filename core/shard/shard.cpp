@@ -40,7 +40,7 @@ Result<> Shard::open_tables() {
       for_each_concurrently(entries.size(), kTablesOpenedAtOnce, [&](size_t i) -> Result<> {
         auto table = open_table(entries[i]);
         MORULA_TRY(table);
-        opened[i] = {entries[i], std::move(*table)};
+        opened[i] = {entries[i], std::move(*table), nullptr};
         return {};
       });
   MORULA_TRY(done);
@@ -80,20 +80,38 @@ Result<> Shard::replay(const LogRecord& record) {
   return {};
 }
 
+// A table goes when it has been merged and somebody collects garbage. One that is in the manifest
+// can only be missing when that isn't ours any more.
+template <class Read>
+auto Shard::read_with(const std::shared_ptr<const TreeReader>& tree, Read read) {
+  for (;;) {
+    const auto reader = tree;  // a flush may replace it meanwhile
+    auto answer = read(*reader);
+    if (answer || answer.error().code != ErrorCode::kNotFound) return answer;
+    // A swap may have landed whose answer is still on its way.
+    { const MutexLock settled(manifest_mutex_); }
+    if (reader != tree && !mutated(Mutant::iterator_without_pin)) {
+      env_.trace.sometimes("a read met a table that had been merged and collected", true);
+      continue;
+    }
+    answer.error().code = lease_.holds() ? ErrorCode::kCorrupt : ErrorCode::kLeaseLost;
+    return answer;
+  }
+}
+
 Result<std::optional<Row>> Shard::find_hot(StreamId id) {
-  const auto reader = meta_;  // a flush may replace it meanwhile
-  return reader->find_hot(id);
+  return read_with(meta_, [&](const TreeReader& reader) { return reader.find_hot(id); });
 }
 
 Result<std::optional<Row>> Shard::find(std::string_view meta_key) {
-  const auto reader = meta_;
-  return reader->find(meta_key);
+  return read_with(meta_, [&](const TreeReader& reader) { return reader.find(meta_key); });
 }
 
 Result<std::vector<Row>> Shard::scan_data(StreamId id, Generation generation, Offset from,
                                           Offset to, uint64_t bytes_max) {
-  const auto reader = data_;
-  return reader->scan_data(id, generation, from, to, bytes_max);
+  return read_with(data_, [&](const TreeReader& reader) {
+    return reader.scan_data(id, generation, from, to, bytes_max);
+  });
 }
 
 LogSeq Shard::apply(StreamId id, std::vector<Row> rows) {

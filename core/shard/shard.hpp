@@ -22,13 +22,9 @@
 #include "core/shard/lease_view.hpp"
 #include "core/shard/shard_config.hpp"
 #include "core/shard/shard_rows.hpp"
+#include "core/shard/table_numbers.hpp"
 
 namespace morula {
-
-/// Numbers of an incarnation's tables: each is drawn once, for whichever shard.
-struct TableNumbers {
-  uint64_t next = 0;
-};
 
 class Shard : public ShardRows {
  public:
@@ -70,6 +66,7 @@ class Shard : public ShardRows {
   struct NewTable {
     ManifestTable entry;
     std::shared_ptr<const Table> table;
+    std::shared_ptr<const TableNumbers::Draft> draft;  // null once a manifest names it
   };
   enum class Swapped : uint8_t { kDone, kSealed };
 
@@ -87,11 +84,17 @@ class Shard : public ShardRows {
       std::vector<std::shared_ptr<const Memtable>> memtables);
   Result<NewTable> upload(ManifestTable entry, BuiltTable built, Purpose purpose);
   Result<std::shared_ptr<const Table>> open_table(const ManifestTable& entry);
+  /// The manifest names these now.
+  void publish(std::vector<NewTable> tables);
   Manifest flushed_manifest(LogSeq from, const std::vector<NewTable>& tables) const;
   void freeze();
   bool flush_due() const;
   uint64_t memtable_bytes() const;
   void rebuild_readers();
+  /// Calls `read` with the present reader of `tree`, and again with its successor if a table went
+  /// away meanwhile because it had been merged.
+  template <class Read>
+  auto read_with(const std::shared_ptr<const TreeReader>& tree, Read read);
 
   const Env env_;
   const ShardConfig config_;

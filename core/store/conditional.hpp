@@ -31,7 +31,8 @@ struct ConditionalOutcome {
 
 /// Creates `key` with `body` unless it exists. Not landed: `body` of the outcome is the foreign
 /// content. Null: what made the condition fail has been deleted since; it was foreign, unless
-/// somebody may delete own objects at `key` before this call has returned.
+/// somebody may delete own objects at `key` before this call has returned (of a log, who collects
+/// what a fenced incarnation has left).
 /// Errors, only while no attempt of this call is unresolved, so certain: kDenied, kInvalid, kFull.
 /// With an unresolved attempt these are repeated too. `repeated` hears why each attempt is
 /// repeated. Suspends; throws Cancelled.

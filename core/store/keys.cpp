@@ -9,9 +9,7 @@ namespace morula::keys {
 
 namespace {
 
-constexpr std::string_view kLog = "log/";
 constexpr std::string_view kShards = "shards/";
-constexpr std::string_view kTables = "sst/";
 constexpr std::string_view kJson = ".json";
 constexpr size_t kDigits = 20;
 
@@ -63,12 +61,11 @@ std::optional<Parsed> parse_table(std::string_view rest) {
   if (slash == std::string_view::npos || !rest.ends_with(kEnd)) return std::nullopt;
   const auto writer = IncarnationId::parse(rest.substr(0, slash));
   const std::string_view number = rest.substr(slash + 1, rest.size() - slash - 1 - kEnd.size());
-  const bool digits =
-      number.size() == kDigits &&
-      std::all_of(number.begin(), number.end(), [](char c) { return c >= '0' && c <= '9'; });
-  if (!writer || !digits) return std::nullopt;
   Parsed parsed;
   parsed.kind = Parsed::Kind::kTable;
+  const auto read = std::from_chars(number.begin(), number.end(), parsed.number);
+  const bool whole = number.size() == kDigits && read.ec == std::errc() && read.ptr == number.end();
+  if (!writer || !whole) return std::nullopt;
   parsed.incarnation = *writer;
   return parsed;
 }
@@ -79,7 +76,7 @@ std::optional<Parsed> parse_log_object(std::string_view key) {
   Parsed parsed;
   parsed.kind = Parsed::Kind::kLogObject;
   parsed.seq = *seq;
-  key = key.substr(kLog.size(), key.size() - kLog.size() - kDigits - 1);
+  key = key.substr(kLogs.size(), key.size() - kLogs.size() - kDigits - 1);
   parsed.incarnation = *IncarnationId::parse(key);
   return parsed;
 }
@@ -101,7 +98,7 @@ Result<std::string> member_name(std::string_view key) {
 }
 
 std::string log_folder(const IncarnationId& incarnation) {
-  return std::string(kLog) + incarnation.text() + "/";
+  return std::string(kLogs) + incarnation.text() + "/";
 }
 
 std::string log_object(const IncarnationId& incarnation, LogSeq seq) {
@@ -110,8 +107,8 @@ std::string log_object(const IncarnationId& incarnation, LogSeq seq) {
 
 Result<LogSeq> log_seq(std::string_view key) {
   std::string_view rest = key;
-  if (rest.starts_with(kLog) && rest.size() > kLog.size() + kDigits + 1) {
-    rest.remove_prefix(kLog.size());
+  if (rest.starts_with(kLogs) && rest.size() > kLogs.size() + kDigits + 1) {
+    rest.remove_prefix(kLogs.size());
     const std::string_view number = rest.substr(rest.size() - kDigits);
     const std::string_view folder = rest.substr(0, rest.size() - kDigits);
     uint64_t seq = 0;

@@ -24,6 +24,8 @@ namespace morula::keys {
 inline constexpr std::string_view kCell = "cell.json";
 inline constexpr std::string_view kTopology = "topology.json";
 inline constexpr std::string_view kMembers = "members/";
+inline constexpr std::string_view kLogs = "log/";
+inline constexpr std::string_view kTables = "sst/";
 
 std::string member(std::string_view name);
 /// The instance name in a member's key; kCorrupt for any other key.
@@ -45,6 +47,7 @@ struct Parsed {
   std::string name;           // of a member
   IncarnationId incarnation;  // whose log or table it is
   LogSeq seq;                 // of a log object
+  uint64_t number = 0;        // of a table
   Prefix shard;               // of a manifest, as are the next two
   Epoch epoch;
   Version base_topology;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kRemoveMax = 1000;
 // A purpose is a priority.
-static_assert(static_cast<size_t>(Purpose::kTrim) < WorkerPool::kPriorities);
+static_assert(static_cast<size_t>(Purpose::kGc) < WorkerPool::kPriorities);
 
 }  // namespace
 

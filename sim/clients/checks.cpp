@@ -61,12 +61,11 @@ void Checks::on_store_sent(const StoreRequest& request) {
   judge();
 }
 
-void Checks::on_store_changed(const StoreRequest& /*request*/, std::string_view key,
-                              const Blob& body) {
+void Checks::on_store_changed(const StoreRequest& request, std::string_view key, const Blob& body) {
   if (body) {
     observer_.object_written(key, *body);
   } else {
-    observer_.object_removed(key);
+    observer_.object_removed(key, request.purpose);
   }
   judge();
 }

@@ -21,7 +21,7 @@ constexpr Step kAmbushSteps[] = {Step::kFence,  Step::kSeal,   Step::kAdopt,    
                                  Step::kCompact};
 constexpr Purpose kAmbushPurposes[] = {
     Purpose::kLog,   Purpose::kHeartbeat,  Purpose::kOwnership, Purpose::kOwnership,
-    Purpose::kFlush, Purpose::kCompaction, Purpose::kTrim};
+    Purpose::kFlush, Purpose::kCompaction, Purpose::kTrim,      Purpose::kGc};
 constexpr uint64_t kAmbushSwitchesMax = 6;
 
 bool lies_in_wait(Fault fault) {

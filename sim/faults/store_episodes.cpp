@@ -10,7 +10,7 @@ namespace {
 
 constexpr Purpose kPurposes[] = {Purpose::kLog,        Purpose::kHeartbeat, Purpose::kHeartbeat,
                                  Purpose::kHeartbeat,  Purpose::kOwnership, Purpose::kFlush,
-                                 Purpose::kCompaction, Purpose::kTrim};
+                                 Purpose::kCompaction, Purpose::kTrim,      Purpose::kGc};
 
 struct Kind {
   StoreCall call;

@@ -38,6 +38,7 @@ constexpr uint64_t kCacheBytes[] = {128 * kKiB, 512 * kKiB, kMiB};
 constexpr uint64_t kReadBytes[] = {500, 4000, 20'000, kMiB};
 constexpr uint64_t kCachedStreams[] = {1, 3, 10'000};
 constexpr int64_t kTrimMs[] = {300, 1000, 3000, 10'000};
+constexpr int64_t kCollectMs[] = {2000, 5000, 20'000};
 constexpr int64_t kAttemptMs[] = {400, 1000, 2000, 5000};
 constexpr int64_t kForwardMs[] = {2000, 5000, 30'000};
 constexpr int64_t kGraceMs[] = {500, 3000, 10'000};
@@ -102,6 +103,7 @@ InstanceConfig draw_instance(Random& random) {
   config.stream.cached_streams_max = pick(random, kCachedStreams);
   config.block_cache_bytes = pick(random, kCacheBytes);
   config.trim_interval = milliseconds(pick(random, kTrimMs));
+  config.collect_interval = milliseconds(pick(random, kCollectMs));
   config.forward_timeout = milliseconds(pick(random, kForwardMs));
   config.stop_grace = milliseconds(pick(random, kGraceMs));
   config.first_prefix_bits = pick(random, kPrefixBits);

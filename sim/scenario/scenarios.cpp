@@ -131,6 +131,25 @@ void many_owners(Plan& plan, Random& random) {
   plan.faults[Fault::trim_slow] = 500;
 }
 
+/// Tables are merged and collected while they are being read, by owners that come and go.
+void garbage_storm(Plan& plan, Random& random) {
+  at_least_two(plan, random);
+  set_lease(plan, seconds(2 + random.below(2)));
+  plan.client_pause = milliseconds(60);
+  plan.store_speed = 2;
+  InstanceConfig& config = plan.instance;
+  config.collect_interval = milliseconds(100 + random.below(400));
+  config.block_cache_bytes = 16 * kKiB;
+  config.stream.read_bytes_max = 4000;
+  config.shard.unflushed_bytes_max = 6000;
+  config.shard.compaction.level0_tables = 2;
+  config.shard.compaction.level1_bytes = 3000;
+  config.shard.compaction.table_bytes = 2000;
+  plan.faults[Fault::crash] = 300;
+  plan.faults[Fault::pause_long] = 200;
+  plan.faults[Fault::store_slow] = 60;
+}
+
 /// A full window, holes in it, small flushes and trims at once behind them.
 void log_storm(Plan& plan, Random& random) {
   at_least_two(plan, random);
@@ -284,6 +303,11 @@ constexpr Scenario kScenarios[] = {
     {"s3_races",
      "a store that tells the loser of a race 500, not 412",
      s3_races,
+     cell_under_faults,
+     {}},
+    {"garbage_storm",
+     "tables are merged and collected while they are being read",
+     garbage_storm,
      cell_under_faults,
      {}},
     {"network_storm",

@@ -16,6 +16,9 @@ std::string_view hunting_scenario(Mutant mutant) {
     case Mutant::watch_from_send:
     case Mutant::lease_without_margin:
       return "lease_storm";
+    case Mutant::iterator_without_pin:
+    case Mutant::gc_young_table:
+      return "garbage_storm";
     case Mutant::trim_reads_topology_first:
     case Mutant::adopt_position_too_low:
       return "many_owners";

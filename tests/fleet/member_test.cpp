@@ -50,7 +50,7 @@ TEST(Member, FindsEveryFlippedBit) {
 }
 
 TEST(Member, DamageIsRefusedOrHarmless) {
-  expect_damage_is_refused_or_harmless({"morula-member", 1}, encode_member(sample()), encode_member,
+  expect_damage_is_refused_or_harmless({"morula-member", 2}, encode_member(sample()), encode_member,
                                        decode_member);
 }
 

@@ -44,6 +44,28 @@ TEST(BucketChecks, AnOrdinaryTakeoverBreaksNothing) {
   EXPECT_EQ(cell.observer.verdict().count(), 0u) << to_string(cell.observer.verdict().kept()[0]);
 }
 
+TEST(BucketChecks, ALogIsCollectedOnlyBehindAFenceAndThenItsZombieMayMissIt) {
+  FakeCell cell;
+  cell.member(cell.a, MemberState::kExpired);
+  cell.batch(cell.b, 0);
+  cell.remove(keys::log_object(cell.b, LogSeq(0)), Purpose::kGc);
+  EXPECT_EQ(found(cell, Invariant::kOwnershipRule, {"was collected", "no fence", "R8"}), "");
+
+  FakeCell fenced;
+  fenced.appends(fenced.a, 0);
+  fenced.batch(fenced.a, 0);
+  fenced.seal_and_copy();
+  fenced.member(fenced.a, MemberState::kExpired);
+  fenced.fence(fenced.a, 1, fenced.b);
+  fenced.fences(fenced.b, fenced.a, 1);
+  fenced.manifest.logs = {{Prefix{}, fenced.b, LogSeq(0), std::nullopt}};
+  fenced.put_manifest();
+  fenced.publish(fenced.b);
+  fenced.remove(keys::log_object(fenced.a, LogSeq(0)), Purpose::kGc);
+  fenced.step(Step::kFenced, fenced.a, {}, 0);
+  EXPECT_TRUE(fenced.observer.verdict().empty()) << to_string(fenced.observer.verdict().kept()[0]);
+}
+
 TEST(BucketChecks, NothingAtOrAboveAFenceIsAcknowledged) {
   FakeCell cell;
   cell.member(cell.a, MemberState::kExpired);

@@ -45,8 +45,8 @@ class FakeCell : public ObjectView {
     objects_[key] = std::move(body);
     observer.object_written(key, objects_[key]);
   }
-  void remove(const std::string& key) {
-    if (objects_.erase(key) > 0) observer.object_removed(key);
+  void remove(const std::string& key, Purpose purpose = Purpose::kTrim) {
+    if (objects_.erase(key) > 0) observer.object_removed(key, purpose);
   }
 
   void member(const IncarnationId& who, MemberState state) {

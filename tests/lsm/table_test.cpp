@@ -291,7 +291,7 @@ TEST(Table, DamageNamesTheBlock) {
   });
 }
 
-TEST(Table, AnObjectThatIsAbsentOrOfAnotherSizeIsDamage) {
+TEST(Table, AnObjectOfAnotherSizeIsDamageAndAnAbsentOneIsGone) {
   const TreeModel rows = many_rows(Tree::kMeta, 100);
   Planted planted(Tree::kMeta, rows);
   const std::string bytes = *planted.world.store().peek(kKey);
@@ -304,7 +304,7 @@ TEST(Table, AnObjectThatIsAbsentOrOfAnotherSizeIsDamage) {
       EXPECT_EQ(table.error().code, ErrorCode::kCorrupt);
     }
     planted.world.store().destroy(kKey);
-    EXPECT_EQ(planted.open(env).error().code, ErrorCode::kCorrupt);
+    EXPECT_EQ(planted.open(env).error().code, ErrorCode::kNotFound);
     planted.world.store().plant(kKey, bytes);
     EXPECT_EQ(Table::open(env, planted.cache, kKey, bytes.size(), Tree::kData).error().code,
               ErrorCode::kCorrupt);

