@@ -216,6 +216,8 @@ void Reachable::check_window(std::string_view key, const IncarnationId& incarnat
   if (!window_) return;
   for (uint64_t above = 1; above <= *window_; ++above) {
     if (objects_.find(keys::log_object(incarnation, seq + above)) != nullptr) continue;
+    // A zombie whose log was collected may trim what a late copy has brought back.
+    if (was_collected(incarnation, seq + above)) continue;
     violations_.report(Invariant::kOwnershipRule, now,
                        std::string(key) + " was deleted, but is one of the last " +
                            std::to_string(*window_) + " landed objects of that log: " +

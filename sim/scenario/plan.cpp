@@ -24,6 +24,7 @@ constexpr uint64_t kWindow[] = {1, 2, 3, 4, 8, 8};
 constexpr uint64_t kBatchBytes[] = {300, 1000, 4000, kMiB};
 constexpr int64_t kFlushIntervalMs[] = {1, 10, 100, 100};
 constexpr uint64_t kPutsPerSecond[] = {0, 0, 5, 20};
+constexpr uint64_t kPutsAtOnce[] = {1, 2, 2, 3};
 constexpr int64_t kLeaseMs[] = {2000, 3000, 4000, 6000, 12'000};
 constexpr int64_t kWatchMs[] = {100, 300, 1000};
 constexpr uint64_t kUnflushedBytes[] = {20'000, 40'000, 100'000, kMiB};
@@ -86,6 +87,7 @@ InstanceConfig draw_instance(Random& random) {
   config.log.batch_bytes_max = pick(random, kBatchBytes);
   config.log.flush_interval = milliseconds(pick(random, kFlushIntervalMs));
   config.log.puts_per_second = pick(random, kPutsPerSecond);
+  config.log.puts_at_once = pick(random, kPutsAtOnce);
   config.log.retry = config.retry;
   config.lease = draw_lease(random);
   config.shard.unflushed_bytes_max = pick(random, kUnflushedBytes);
