@@ -306,6 +306,7 @@ Result<bool> Instance::Impl::were_taken(const std::vector<std::string>& manifest
 Result<> Instance::Impl::serve(Scope& fibers, std::vector<AdoptedShard> adopted) {
   if (adopted.empty()) return {};
   std::vector<std::string> manifests;
+  manifests.reserve(adopted.size());
   for (const AdoptedShard& shard : adopted) manifests.push_back(shard.manifest_key);
   auto opened = open_adopted(std::move(adopted));
   if (!opened) {

@@ -85,7 +85,8 @@ Result<> Shard::replay(const LogRecord& record) {
 template <class Read>
 auto Shard::read_with(const std::shared_ptr<const TreeReader>& tree, Read read) {
   for (;;) {
-    const auto reader = tree;  // a flush may replace it meanwhile
+    // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): a flush may replace it meanwhile
+    const auto reader = tree;
     auto answer = read(*reader);
     if (answer || answer.error().code != ErrorCode::kNotFound) return answer;
     // A swap may have landed whose answer is still on its way.
