@@ -48,7 +48,7 @@ Result<Collector::Collected> Collector::Collect() {
 
   std::vector<ObjectInfo> garbage;
   for (const auto& [incarnation, left] : *remains) {
-    MORULA_TRY(add_garbage(incarnation, left, *members, *named, garbage));
+    add_garbage(incarnation, left, *members, *named, garbage);
   }
   if (garbage.empty()) return Collected{};
   Collected collected;
@@ -99,7 +99,8 @@ Result<Collector::Named> Collector::read_named() {
   Named named;
   auto topology = read_topology(env_, retry_, Purpose::kGc);
   MORULA_TRY(topology);
-  if (!*topology) return named;
+  // Without it everything would look like garbage.
+  if (!*topology) return fail(ErrorCode::kCorrupt, "topology.json is gone: nothing is collected");
   for (const TopologyShard& row : (*topology)->content.shards) {
     named.owners.insert(row.owner);
     auto manifest = read_manifest(env_, row.manifest, retry_, Purpose::kGc);
@@ -126,9 +127,9 @@ Result<> Collector::fence(const IncarnationId& incarnation, const Members& membe
   return {};
 }
 
-Result<> Collector::add_garbage(const IncarnationId& incarnation, const Remains& remains,
-                                const Members& members, const Named& named,
-                                std::vector<ObjectInfo>& garbage) const {
+void Collector::add_garbage(const IncarnationId& incarnation, const Remains& remains,
+                            const Members& members, const Named& named,
+                            std::vector<ObjectInfo>& garbage) const {
   const bool over = is_over(members, incarnation);
   const bool dead = over && !named.owners.contains(incarnation);
   for (const ObjectInfo& table : remains.tables) {
@@ -141,9 +142,8 @@ Result<> Collector::add_garbage(const IncarnationId& incarnation, const Remains&
     }
     if (settled) garbage.push_back(table);
   }
-  if (!dead || named.logs.contains(incarnation)) return {};
+  if (!dead || named.logs.contains(incarnation)) return;
   garbage.insert(garbage.end(), remains.log.begin(), remains.log.end());
-  return {};
 }
 
 }  // namespace morula

@@ -50,10 +50,9 @@ class Collector {
   Result<std::map<IncarnationId, Remains>> list_remains();
   Result<Named> read_named();
   bool is_over(const Members& members, const IncarnationId& incarnation) const;
-  /// The keys of what is garbage of `remains`.
-  Result<> add_garbage(const IncarnationId& incarnation, const Remains& remains,
-                       const Members& members, const Named& named,
-                       std::vector<ObjectInfo>& garbage) const;
+  /// Adds what is garbage of `remains` to `garbage`.
+  void add_garbage(const IncarnationId& incarnation, const Remains& remains, const Members& members,
+                   const Named& named, std::vector<ObjectInfo>& garbage) const;
   Result<> fence(const IncarnationId& incarnation, const Members& members);
 
   const Env env_;

@@ -44,16 +44,16 @@ const ManifestTable& next_in_turn(const std::vector<const ManifestTable*>& table
   return next != nullptr ? *next : *lowest;
 }
 
-StreamRange range_of(const std::vector<ManifestTable>& tables) {
-  StreamRange range = tables.front().streams;
-  for (const ManifestTable& table : tables) {
+}  // namespace
+
+StreamRange CompactionPlan::streams() const {
+  StreamRange range = inputs.front().streams;
+  for (const ManifestTable& table : inputs) {
     range.first = std::min(range.first, table.streams.first);
     range.last = std::max(range.last, table.streams.last);
   }
   return range;
 }
-
-}  // namespace
 
 std::optional<CompactionPlan> CompactionPicker::pick(const Manifest& manifest) {
   CompactionPlan plan;
@@ -78,7 +78,7 @@ std::optional<CompactionPlan> CompactionPicker::pick(const Manifest& manifest) {
     plan.inputs.push_back(next_in_turn(chosen[plan.level], merged_up_to));
     merged_up_to = plan.inputs.front().streams.first;
   }
-  const StreamRange range = range_of(plan.inputs);
+  const StreamRange range = plan.streams();
   if (plan.level + 1 < chosen.size()) {
     for (const ManifestTable* table : chosen[plan.level + 1]) {
       if (table->streams.overlaps(range)) plan.inputs.push_back(*table);

@@ -28,7 +28,10 @@ struct CompactionConfig {
 struct CompactionPlan {
   Tree tree = Tree::kMeta;
   uint32_t level = 0;                 // the inputs are of this level and the next
-  std::vector<ManifestTable> inputs;  // to become tables of the next
+  std::vector<ManifestTable> inputs;  // to become tables of the next; at least one
+
+  /// From the first stream of the inputs to the last.
+  StreamRange streams() const;
 };
 
 /// Remembers how far it has come in each level, so that all of a level gets its turn.

@@ -14,7 +14,9 @@ namespace morula {
 
 namespace {
 
-constexpr Duration kRetryPause = std::chrono::seconds(1);
+// Damage that stays must not be read again every second.
+constexpr Duration kRetryPauseMin = std::chrono::seconds(1);
+constexpr Duration kRetryPauseMax = std::chrono::minutes(1);
 
 bool is_input(const CompactionPlan& plan, const ManifestTable& table) {
   return std::ranges::find(plan.inputs, table.key, &ManifestTable::key) != plan.inputs.end();
@@ -42,6 +44,7 @@ class Pace {
 
 void Shard::run_compactor() {
   CompactionPicker picker(config_.compaction);
+  Duration pause = kRetryPauseMin;
   while (!log_.fenced()) {
     const auto plan = picker.pick(manifest());
     if (!plan) {
@@ -50,10 +53,14 @@ void Shard::run_compactor() {
     }
     const auto compacted = Compact(*plan);
     if (compacted && *compacted == Swapped::kSealed) break;
-    if (compacted) continue;
+    if (compacted) {
+      pause = kRetryPauseMin;
+      continue;
+    }
     env_.trace.log(Severity::kWarning, "compaction_failed",
                    {{"shard", prefix().text()}, {"error", compacted.error().message}});
-    env_.clock.sleep(kRetryPause);
+    env_.clock.sleep(pause);
+    pause = std::min(2 * pause, kRetryPauseMax);
   }
 }
 
@@ -97,7 +104,8 @@ CompactionMerge Shard::merge_of(const CompactionPlan& plan) const {
   std::vector<TableScan> hot;
   std::vector<ManifestTable> outside;
   for (const NewTable& table : published_) {
-    const bool joins = plan.tree == Tree::kData && table.entry.tree == Tree::kMeta;
+    const bool joins = plan.tree == Tree::kData && table.entry.tree == Tree::kMeta &&
+                       table.entry.streams.overlaps(plan.streams());
     if (joins) hot.push_back(scan_of(table));
     if (table.entry.tree != plan.tree) continue;
     if (is_input(plan, table.entry)) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 
+#include "core/fleet/collect.hpp"
 #include "core/fleet/member.hpp"
 #include "core/log/log_object.hpp"
 #include "core/lsm/manifest.hpp"
@@ -207,6 +208,27 @@ TEST(Instance, WhatTheDeadLeaveIsCollectedButForTheirFences) {
       EXPECT_TRUE(own || cell.world.store().peek(key)->size() == kLogFenceBytes) << key;
     }
     EXPECT_EQ(Cell::ask(env, "a", "GET", kOne).body, all);
+  });
+}
+
+TEST(Instance, NothingIsCollectedFromACellThatHasLostItsTopology) {
+  sim::TestWorld world;
+  world.run([&](const Env& env) {
+    const IncarnationId dead{"b", Ulid::draw(env.clock.wall(), env.random)};
+    const IncarnationId self{"a", Ulid::draw(env.clock.wall(), env.random)};
+    for (const IncarnationId& who : {dead, self}) {
+      Member member;
+      member.incarnation = who;
+      member.state = who == dead ? MemberState::kExpired : MemberState::kLive;
+      member.lease = seconds(10);
+      member.writer = who;
+      world.store().plant("members/" + who.name + ".json", encode_member(member));
+    }
+    world.store().plant("sst/" + dead.text() + "/00000000000000000000.sst", "rows");
+    const auto collected = Collector(env, {}, self, 8).Collect();
+    ASSERT_FALSE(collected);
+    EXPECT_EQ(collected.error().code, ErrorCode::kCorrupt);
+    EXPECT_EQ(world.store().keys("sst/").size(), 1u);
   });
 }
 
