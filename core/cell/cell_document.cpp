@@ -1,6 +1,7 @@
 #include "core/cell/cell_document.hpp"
 
 #include "core/base/document.hpp"
+#include "core/cell/stored_data.hpp"
 #include "core/rt/clock.hpp"
 #include "core/rt/random.hpp"
 #include "core/store/keys.hpp"
@@ -66,6 +67,7 @@ Result<CellDocument> decode_cell(std::string_view text) {
 
 Result<CellDocument> open_cell(const Env& env, const RetryConfig& retry, const IncarnationId& self,
                                uint64_t window) {
+  Result<> no_data;
   while (true) {
     auto found = read_document(env, keys::kCell, Purpose::kOwnership, retry, decode_cell);
     if (!found && found.error().code == ErrorCode::kCorrupt) {
@@ -73,6 +75,9 @@ Result<CellDocument> open_cell(const Env& env, const RetryConfig& retry, const I
     }
     MORULA_TRY(found);
     if (*found) return std::move((*found)->content);
+    MORULA_TRY(no_data);
+    no_data = require_no_data(env, retry, keys::kCell);
+    if (!no_data) continue;
     CellDocument fresh;
     fresh.cell = Ulid::draw(env.clock.wall(), env.random);
     fresh.window = window;

@@ -21,7 +21,8 @@ std::string encode_cell(const CellDocument& cell);
 /// kCorrupt, naming the field.
 Result<CellDocument> decode_cell(std::string_view text);
 
-/// The bucket's cell; an empty bucket becomes a new one with this window. Suspends.
+/// The bucket's cell; an empty bucket becomes a new one with this window. kCorrupt when the bucket
+/// isn't empty and lacks the document. Suspends.
 Result<CellDocument> open_cell(const Env& env, const RetryConfig& retry, const IncarnationId& self,
                                uint64_t window);
 

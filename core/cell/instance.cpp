@@ -8,6 +8,7 @@
 #include "core/cell/cell_document.hpp"
 #include "core/cell/membership.hpp"
 #include "core/cell/shard_map.hpp"
+#include "core/cell/stored_data.hpp"
 #include "core/fleet/collect.hpp"
 #include "core/fleet/lease.hpp"
 #include "core/log/fence.hpp"
@@ -16,6 +17,7 @@
 #include "core/rt/sync.hpp"
 #include "core/rt/trace.hpp"
 #include "core/shard/replay.hpp"
+#include "core/store/keys.hpp"
 #include "core/topology/takeover.hpp"
 #include "core/topology/trim.hpp"
 
@@ -69,6 +71,7 @@ struct Instance::Impl {
   void keep_collecting();
 
   Result<> look(Scope& fibers);
+  Result<> begin_cell(Scope& fibers);
   Result<> take_over(Scope& fibers, const IncarnationId& owner, LogSeq hint);
   Result<std::vector<std::shared_ptr<Shard>>> open_adopted(std::vector<AdoptedShard> adopted);
   Result<> serve(Scope& fibers, std::vector<AdoptedShard> adopted);
@@ -239,12 +242,7 @@ void Instance::Impl::keep_looking(Scope& fibers) {
 Result<> Instance::Impl::look(Scope& fibers) {
   auto topology = read_topology(env, config.retry);
   MORULA_TRY(topology);
-  if (!*topology) {
-    Takeover takeover(env, config.retry, *log);
-    auto first = takeover.create_first_topology(config.first_prefix_bits);
-    MORULA_TRY(first);
-    return serve(fibers, std::move(*first));
-  }
+  if (!*topology) return begin_cell(fibers);
   std::set<IncarnationId> owners;
   for (const TopologyShard& row : (*topology)->content.shards) {
     if (row.owner != self) owners.insert(row.owner);
@@ -262,6 +260,21 @@ Result<> Instance::Impl::look(Scope& fibers) {
     }
   }
   return {};
+}
+
+/// Creates the first topology, unless there must have been one: it was deleted, then, by hand.
+Result<> Instance::Impl::begin_cell(Scope& fibers) {
+  if (shards.topology()) return fail(ErrorCode::kCorrupt, "topology.json is gone");
+  if (auto no_data = require_no_data(env, config.retry, keys::kTopology); !no_data) {
+    auto topology = read_topology(env, config.retry);
+    MORULA_TRY(topology);
+    if (!*topology) return no_data;
+    return {};  // another was faster; the next look sees it
+  }
+  Takeover takeover(env, config.retry, *log);
+  auto first = takeover.create_first_topology(config.first_prefix_bits);
+  MORULA_TRY(first);
+  return serve(fibers, std::move(*first));
 }
 
 Result<> Instance::Impl::take_over(Scope& fibers, const IncarnationId& owner, LogSeq hint) {

@@ -211,6 +211,35 @@ TEST(Instance, WhatTheDeadLeaveIsCollectedButForTheirFences) {
   });
 }
 
+TEST(Instance, StartsNoNewCellOverTheDataOfOneWhoseDocumentWasDeleted) {
+  for (const std::string document : {"topology.json", "cell.json"}) {
+    Cell cell;
+    cell.with_a([&](const Env& env, sim::Process& a) {
+      ASSERT_EQ(Cell::create(env, "a").status, 201);
+      a.kill();
+      const Blob kept = cell.world.store().peek(document);
+      ASSERT_TRUE(env.store.remove(document, {}));
+      a.start();
+      env.clock.sleep(seconds(5));
+      EXPECT_NE(cell.ended("a").find(document + " is absent, but log/a-"), std::string::npos)
+          << cell.ended("a");
+      EXPECT_EQ(cell.world.store().peek(document), nullptr);
+      cell.world.store().plant(document, *kept);  // as the message says
+      a.start();
+      EXPECT_EQ(Cell::ask_until_served(env, "a", "HEAD", kOne).status, 200);
+    });
+  }
+}
+
+TEST(Instance, EndsWhenTheTopologyIsDeletedUnderIt) {
+  Cell cell;
+  cell.with_a([&](const Env& env, sim::Process&) {
+    ASSERT_TRUE(env.store.remove("topology.json", {}));
+    env.clock.sleep(seconds(15));
+    EXPECT_EQ(cell.ended("a"), "topology.json is gone");
+  });
+}
+
 TEST(Instance, NothingIsCollectedFromACellThatHasLostItsTopology) {
   sim::TestWorld world;
   world.run([&](const Env& env) {
