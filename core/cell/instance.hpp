@@ -11,6 +11,8 @@
 
 namespace morula {
 
+class BlockCache;
+
 class Instance {
  public:
   /// Draws a fresh incarnation. `env` and everything in it outlive the instance.
@@ -35,6 +37,8 @@ class Instance {
   bool ready() const;
   /// "<name>-<ulid>"
   std::string incarnation() const;
+  /// What it keeps of tables in memory: for those who watch.
+  const BlockCache& block_cache() const;
 
  private:
   struct Impl;
