@@ -1,10 +1,13 @@
 #include "core/lsm/memtable.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "core/base/check.hpp"
+#include "core/base/units.hpp"
 
 namespace morula {
 
@@ -26,11 +29,42 @@ struct Memtable::Node {
   }
 };
 
+namespace {
+
+constexpr size_t kRecentMin = 64;
+constexpr size_t kRecentMax = 8 * kKiB;
+
+/// The first bytes as a number that compares as they do. They are a hash, so that hardly ever more
+/// of two keys need be compared.
+uint64_t front_of(std::string_view key) {
+  uint64_t front = 0;
+  std::memcpy(&front, key.data(), std::min(key.size(), sizeof(front)));
+  return __builtin_bswap64(front);
+}
+
+/// By stream and kind, which rows of a tree that are put in turn have in common.
+size_t place_of(std::string_view key, size_t places) {
+  constexpr size_t kKindAt = 24;
+  uint64_t halves[2] = {};
+  std::memcpy(halves, key.data(), std::min(key.size(), sizeof(halves)));
+  const uint64_t kind = key.size() > kKindAt ? static_cast<uint8_t>(key[kKindAt]) : 0;
+  const uint64_t mixed = (halves[0] ^ std::rotl(halves[1], 32) ^ kind) * 0x9e3779b97f4a7c15;
+  return (mixed >> 32) & (places - 1);
+}
+
+}  // namespace
+
 Memtable::Node* Memtable::seek(const List& list, std::string_view key, Path* path) {
+  const uint64_t front = front_of(key);
+  const auto before_key = [&](const Node& node) {
+    const std::string_view its_key = node.key();
+    const uint64_t its_front = front_of(its_key);
+    return its_front != front ? its_front < front : its_key < key;
+  };
   Node* const* links = list.first.data();
   Node* node = nullptr;
   for (int level = kHeightMax; level-- > 0;) {
-    for (node = links[level]; node != nullptr && node->key() < key; node = links[level]) {
+    for (node = links[level]; node != nullptr && before_key(*node); node = links[level]) {
       links = node->links();
     }
     if (path != nullptr) (*path)[level] = const_cast<Node**>(&links[level]);
@@ -38,31 +72,64 @@ Memtable::Node* Memtable::seek(const List& list, std::string_view key, Path* pat
   return node;
 }
 
+Memtable::Node* Memtable::neighbour(const List& list, std::string_view key) {
+  if (list.recent.empty()) return nullptr;
+  Node* const recent = list.recent[place_of(key, list.recent.size())];
+  if (recent == nullptr || recent->key() > key) return nullptr;
+  const Node* const next = recent->links()[0];
+  const bool fits = recent->key() == key || next == nullptr || next->key() > key;
+  return fits ? recent : nullptr;
+}
+
+void Memtable::remember(List& list, Node* node) {
+  if (list.rows > list.recent.size() && list.recent.size() < kRecentMax) {
+    std::vector<Node*> larger(std::max(2 * list.recent.size(), kRecentMin));
+    for (Node* known : list.recent) {
+      if (known != nullptr) larger[place_of(known->key(), larger.size())] = known;
+    }
+    list.recent = std::move(larger);
+  }
+  list.recent[place_of(node->key(), list.recent.size())] = node;
+}
+
 bool Memtable::put(Tree tree, const RowView& row) {
   List& list = lists_[static_cast<size_t>(tree)];
+  Node* const near = neighbour(list, row.key);
   Path path;
-  Node* node = seek(list, row.key, &path);
+  Node* node = near != nullptr ? near : seek(list, row.key, &path);
   if (node != nullptr && node->key() == row.key) {
     if (row.change <= node->change) return false;
     set_value(*node, row);
+    remember(list, node);
     return true;
   }
+  node = make_node(row);
+  if (near != nullptr && node->height == 1) {
+    path[0] = near->links();
+  } else if (near != nullptr) {
+    seek(list, row.key, &path);
+  }
+  for (int level = 0; level < node->height; ++level) {
+    node->links()[level] = *path[level];
+    *path[level] = node;
+  }
+  ++list.rows;
+  remember(list, node);
+  return true;
+}
+
+Memtable::Node* Memtable::make_node(const RowView& row) {
   MORULA_CHECK(row.key.size() <= UINT32_MAX && row.value.size() <= UINT32_MAX);
   const int height = draw_height();
   const size_t head = sizeof(Node) + height * sizeof(Node*);
-  node = new (arena_.allocate(head + row.key.size() + row.value.size())) Node;
+  Node* const node = new (arena_.allocate(head + row.key.size() + row.value.size())) Node;
   node->height = static_cast<uint8_t>(height);
   node->key_bytes = static_cast<uint32_t>(row.key.size());
   std::memcpy(node->key_place(), row.key.data(), row.key.size());
   node->value = node->key_place() + row.key.size();
   node->value_room = static_cast<uint32_t>(row.value.size());
   set_value(*node, row);
-  for (int level = 0; level < height; ++level) {
-    node->links()[level] = *path[level];
-    *path[level] = node;
-  }
-  ++list.rows;
-  return true;
+  return node;
 }
 
 void Memtable::set_value(Node& node, const RowView& row) {

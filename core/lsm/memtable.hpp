@@ -1,7 +1,9 @@
 // The newest rows of a shard, in memory, until they are flushed into tables.
 //
 // One skip list per tree over one arena: a row costs its bytes and about 47 more, and all of it is
-// freed at once. The towers' heights come from a counter, so equal puts build equal memtables.
+// freed at once. The towers' heights come from a counter, so equal puts build equal memtables. An
+// append changes its stream's hot row and adds a row behind the stream's last one: where rows of a
+// stream were put last is remembered, so that most puts search nothing.
 //
 // A memtable that nobody puts into any more ("frozen") is immutable: it is shared as
 // `std::shared_ptr<const Memtable>` and may be read by another thread (Compute).
@@ -12,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "core/lsm/arena.hpp"
 #include "core/lsm/row.hpp"
@@ -52,7 +55,9 @@ class Memtable {
   Cursor lower_bound(Tree tree, std::string_view key) const;
 
   /// Memory that the rows occupy, with all overhead; 0 before the first put.
-  uint64_t bytes() const { return arena_.bytes(); }
+  uint64_t bytes() const {
+    return arena_.bytes() + sizeof(Node*) * (lists_[0].recent.size() + lists_[1].recent.size());
+  }
   uint64_t rows(Tree tree) const { return list(tree).rows; }
   bool empty() const { return lists_[0].rows + lists_[1].rows == 0; }
 
@@ -61,12 +66,19 @@ class Memtable {
   struct List {
     std::array<Node*, kHeightMax> first{};
     uint64_t rows = 0;
+    /// What was put last, by a hash of stream and kind; a power of two of them, which grows with
+    /// the rows. Only a hint: streams may share a place.
+    std::vector<Node*> recent;
   };
   /// For each level the link that a node with this key has or would have.
   using Path = std::array<Node**, kHeightMax>;
 
   const List& list(Tree tree) const { return lists_[static_cast<size_t>(tree)]; }
   static Node* seek(const List& list, std::string_view key, Path* path);
+  /// The remembered node if `key` belongs at or directly behind it; else null.
+  static Node* neighbour(const List& list, std::string_view key);
+  static void remember(List& list, Node* node);
+  Node* make_node(const RowView& row);
   void set_value(Node& node, const RowView& row);
   int draw_height();
 

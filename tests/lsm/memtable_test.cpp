@@ -54,6 +54,26 @@ RC_GTEST_PROP(Memtable, TheOrderOfPutsDoesNotShow, ()) {
   RC_ASSERT(contents(forward, Tree::kMeta) == contents(backward, Tree::kMeta));
 }
 
+TEST(Memtable, ManyStreamsThatGrowInTurnLieInOrder) {
+  // More than there are remembered places, so that streams share some.
+  constexpr uint64_t kStreams = 10'000;
+  Memtable memtable;
+  TreeModel data;
+  TreeModel meta;
+  for (uint64_t turn = 1; turn <= 3; ++turn) {
+    for (uint64_t n = 0; n < kStreams; ++n) {
+      const StreamId id{n * 0x9e3779b97f4a7c15, n};
+      const Row record = row_of(Tree::kData, row_key::data(id, Generation(1), {turn, turn}), turn);
+      const Row hot = row_of(Tree::kMeta, row_key::meta(id, Generation(1), RowKind::kHot), turn);
+      ASSERT_TRUE(memtable.put(record) && memtable.put(hot));
+      model_put(data, record);
+      model_put(meta, hot);
+    }
+  }
+  EXPECT_EQ(contents(memtable, Tree::kData), data);
+  EXPECT_EQ(contents(memtable, Tree::kMeta), meta);
+}
+
 TEST(Memtable, ARowThatIsPutTwiceIsKeptOnce) {
   Memtable memtable;
   const Row row = row_of(Tree::kMeta, row_key::meta({1, 2}, Generation(1), RowKind::kHot), 5);
