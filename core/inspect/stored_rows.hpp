@@ -27,9 +27,8 @@ class StoredRows final : public ShardRows {
   Result<std::optional<Row>> find(std::string_view meta_key) override {
     return meta_->find(meta_key);
   }
-  Result<std::vector<Row>> scan_data(StreamId id, Generation generation, Offset from, Offset to,
-                                     uint64_t bytes_max) override {
-    return data_->scan_data(id, generation, from, to, bytes_max);
+  Result<> scan_data(DataScan& scan, const TakeRow& take) override {
+    return data_->scan_data(scan, take);
   }
   LogSeq apply(StreamId id, std::vector<Row> rows) override;
   Result<> wait_for_room() override { return {}; }

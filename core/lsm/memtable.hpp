@@ -32,7 +32,7 @@ class Memtable {
   /// Keeps the row unless its key is already here with the same or a higher change number (a
   /// replay). True when the row was kept. Never suspends.
   bool put(Tree tree, const RowView& row);
-  bool put(const Row& row) { return put(row.tree, {row.key, row.change, row.deleted, row.value}); }
+  bool put(const Row& row) { return put(row.tree, row); }
 
   /// The row of exactly this key, a tombstone included. The view is valid until the next put.
   std::optional<RowView> find(Tree tree, std::string_view key) const;

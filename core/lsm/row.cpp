@@ -1,5 +1,7 @@
 #include "core/lsm/row.hpp"
 
+#include <cstring>
+
 #include "core/base/check.hpp"
 #include "core/base/codec.hpp"
 
@@ -9,45 +11,59 @@ std::string_view to_string(Tree tree) {
   return tree == Tree::kMeta ? "meta" : "data";
 }
 
+ShortKey ShortKey::meta(StreamId id, Generation generation, RowKind kind) {
+  ShortKey key = stream(id);
+  key.add(~generation.value);
+  key.bytes_[key.size_++] = static_cast<char>(kind);
+  return key;
+}
+
+ShortKey ShortKey::data(StreamId id, Generation generation, Offset end) {
+  ShortKey key = stream(id);
+  key.add(~generation.value);
+  key.add(end.messages);
+  key.add(end.bytes);
+  return key;
+}
+
+ShortKey ShortKey::stream(StreamId id) {
+  ShortKey key;
+  key.add(id.high);
+  key.add(id.low);
+  return key;
+}
+
+void ShortKey::add(uint64_t number) {
+  const uint64_t ordered = __builtin_bswap64(number);
+  std::memcpy(bytes_.data() + size_, &ordered, sizeof(ordered));
+  size_ += sizeof(ordered);
+}
+
 namespace row_key {
 namespace {
 
 constexpr size_t kStreamBytes = 16;
 constexpr size_t kGenerationBytes = 8;
 constexpr size_t kMetaBytesMin = kStreamBytes + kGenerationBytes + 1;
-constexpr size_t kDataBytes = kStreamBytes + kGenerationBytes + 16;
-
 }  // namespace
 
 std::string stream(StreamId id) {
-  std::string key;
-  key.reserve(kDataBytes);
-  Encoder out(key);
-  out.u64_ordered(id.high);
-  out.u64_ordered(id.low);
-  return key;
+  return std::string(ShortKey::stream(id));
 }
 
 std::string generation(StreamId id, Generation generation) {
-  std::string key = stream(id);
-  Encoder(key).u64_ordered(~generation.value);
-  return key;
+  return std::string(std::string_view(ShortKey::meta(id, generation, {}))
+                         .substr(0, kStreamBytes + kGenerationBytes));
 }
 
 std::string meta(StreamId id, Generation generation, RowKind kind, std::string_view suffix) {
-  std::string key = row_key::generation(id, generation);
-  Encoder out(key);
-  out.u8(static_cast<uint8_t>(kind));
-  out.raw(suffix);
+  std::string key(ShortKey::meta(id, generation, kind));
+  key.append(suffix);
   return key;
 }
 
 std::string data(StreamId id, Generation generation, Offset end) {
-  std::string key = row_key::generation(id, generation);
-  Encoder out(key);
-  out.u64_ordered(end.messages);
-  out.u64_ordered(end.bytes);
-  return key;
+  return std::string(ShortKey::data(id, generation, end));
 }
 
 Result<Parts> parse(Tree tree, std::string_view key) {

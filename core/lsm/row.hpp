@@ -16,6 +16,7 @@
 // (the generation is in the key).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -44,13 +45,7 @@ struct Offset {
   friend auto operator<=>(const Offset&, const Offset&) = default;
 };
 
-struct Row {
-  Tree tree = Tree::kMeta;
-  std::string key;
-  ChangeNumber change;
-  bool deleted = false;  // a tombstone; its value may still say something
-  std::string value;
-};
+struct Row;
 
 /// A row where it lies; who hands it out says how long it stays valid.
 struct RowView {
@@ -59,9 +54,38 @@ struct RowView {
   bool deleted = false;
   std::string_view value;
 
-  Row copy(Tree tree) const {
-    return {tree, std::string(key), change, deleted, std::string(value)};
-  }
+  Row copy(Tree tree) const;
+};
+
+struct Row {
+  Tree tree = Tree::kMeta;
+  std::string key;
+  ChangeNumber change;
+  bool deleted = false;  // a tombstone; its value may still say something
+  std::string value;
+
+  operator RowView() const { return {key, change, deleted, value}; }  // NOLINT(*-explicit-*)
+};
+
+inline Row RowView::copy(Tree tree) const {
+  return {tree, std::string(key), change, deleted, std::string(value)};
+}
+
+/// A key on the stack: any but those of producers, which have a suffix.
+class ShortKey {
+ public:
+  static ShortKey meta(StreamId id, Generation generation, RowKind kind);
+  static ShortKey data(StreamId id, Generation generation, Offset end);
+  static ShortKey stream(StreamId id);
+
+  operator std::string_view() const { return {bytes_.data(), size_}; }  // NOLINT(*-explicit-*)
+
+ private:
+  ShortKey() = default;
+  void add(uint64_t number);  // big-endian
+
+  std::array<char, 40> bytes_;
+  size_t size_ = 0;
 };
 
 namespace row_key {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "core/base/check.hpp"
 #include "core/base/mutant.hpp"
@@ -48,40 +49,57 @@ bool later_rows_are_older() {
 /// One memtable or table as a sequence of rows that a merge walks.
 class Source {
  public:
-  Source(std::shared_ptr<const Memtable> memtable, Tree tree)
-      : memtable_(std::move(memtable)), tree_(tree) {}
-  explicit Source(TableCursor cursor) : table_(std::move(cursor)) {}
+  /// While another source suspends the memtable may get rows; these don't invalidate the cursor.
+  explicit Source(Memtable::Cursor cursor) : walk_(cursor) {}
+  explicit Source(TableCursor cursor) : walk_(std::move(cursor)) {}
 
-  Result<> seek(std::string_view key) {
-    if (table_) return table_->seek(key);
-    // Copied: the memtable may change while another source suspends.
-    const Memtable::Cursor cursor = memtable_->lower_bound(tree_, key);
-    row_.reset();
-    if (cursor.valid()) row_ = cursor.row().copy(tree_);
+  Result<> seek(std::string_view key) { return std::get<TableCursor>(walk_).seek(key); }
+  Result<> next() {
+    if (auto* table = std::get_if<TableCursor>(&walk_)) return table->next();
+    std::get<Memtable::Cursor>(walk_).next();
     return {};
   }
-  Result<> next() {
-    if (table_) return table_->next();
-    return seek(row_->key + '\0');
+  bool valid() const {
+    return std::visit([](const auto& cursor) { return cursor.valid(); }, walk_);
   }
-  bool valid() const { return table_ ? table_->valid() : row_.has_value(); }
   RowView row() const {
-    if (table_) return table_->row();
-    return {row_->key, row_->change, row_->deleted, row_->value};
+    return std::visit([](const auto& cursor) { return cursor.row(); }, walk_);
   }
 
  private:
-  std::shared_ptr<const Memtable> memtable_;
-  Tree tree_ = Tree::kMeta;
-  std::optional<Row> row_;
-  std::optional<TableCursor> table_;
+  std::variant<Memtable::Cursor, TableCursor> walk_;
 };
+
+/// All of them, each at its first row of `scan`.
+Result<std::vector<Source>> open_sources(
+    const std::vector<std::shared_ptr<const Memtable>>& memtables,
+    const std::vector<std::shared_ptr<const Table>>& tables, const DataScan& scan) {
+  // The first key behind the row that ends at `from`.
+  const Offset next{scan.from.messages, scan.from.bytes + 1};
+  const ShortKey begin = ShortKey::data(scan.id, scan.generation, next);
+  std::vector<Source> sources;
+  sources.reserve(tables.size() + memtables.size());
+  for (const auto& table : tables) {
+    // Of several tables most have no row in the range: those read one block.
+    const uint64_t ahead = std::min(scan.bytes_max, kReadAheadMax);
+    const uint64_t first = tables.size() == 1 ? ahead : 0;
+    sources.emplace_back(
+        TableCursor(table, {row_key::data(scan.id, scan.generation, scan.to), ahead, first}));
+  }
+  const auto done = for_each_concurrently(tables.size(), kTablesAtOnce,
+                                          [&](size_t i) { return sources[i].seek(begin); });
+  MORULA_TRY(done);
+  for (const auto& memtable : memtables) {
+    sources.emplace_back(memtable->lower_bound(Tree::kData, begin));
+  }
+  return sources;
+}
 
 /// The source whose row comes next: the smallest key, and of equal keys the highest change number.
 /// Null when no source has a row up to `last_key`.
-const Source* next_source(const std::vector<Source>& sources, std::string_view last_key) {
-  const Source* best = nullptr;
-  for (const Source& source : sources) {
+Source* next_source(std::vector<Source>& sources, std::string_view last_key) {
+  Source* best = nullptr;
+  for (Source& source : sources) {
     if (!source.valid() || source.row().key > last_key) continue;
     if (best == nullptr || source.row().key < best->row().key ||
         (source.row().key == best->row().key && source.row().change > best->row().change)) {
@@ -113,7 +131,7 @@ Result<std::vector<std::shared_ptr<const Table>>> TreeReader::tables_of(StreamId
 
 Result<std::optional<Row>> TreeReader::find_hot(StreamId id) const {
   MORULA_CHECK(tree_ == Tree::kMeta);
-  const std::string prefix = row_key::stream(id);
+  const ShortKey prefix = ShortKey::stream(id);
   NewestHot newest;
   for (const auto& memtable : sources_.memtables) {
     for (auto cursor = memtable->lower_bound(tree_, prefix);
@@ -159,39 +177,36 @@ Result<std::optional<Row>> TreeReader::find(std::string_view key) const {
   return newest;
 }
 
-Result<std::vector<Row>> TreeReader::scan_data(StreamId id, Generation generation, Offset from,
-                                               Offset to, uint64_t bytes_max) const {
+Result<> TreeReader::scan_data(DataScan& scan, const TakeRow& take) const {
   MORULA_CHECK(tree_ == Tree::kData);
-  const std::string begin = row_key::data(id, generation, from) + '\0';
-  const std::string last = row_key::data(id, generation, to);
-  const auto tables = tables_of(id);
+  const auto tables = tables_of(scan.id);
   if (!tables) return fail(tables.error());
-  std::vector<Source> sources;
-  sources.reserve(sources_.memtables.size() + tables->size());
-  for (const auto& memtable : sources_.memtables) sources.emplace_back(memtable, tree_);
-  for (const auto& table : *tables) {
-    // Of several tables most have no row in the range: those read one block.
-    const uint64_t ahead = std::min(bytes_max, kReadAheadMax);
-    const uint64_t first = tables->size() == 1 ? ahead : 0;
-    sources.emplace_back(TableCursor(table, {last, ahead, first}));
-  }
-  const auto done = for_each_concurrently(sources.size(), kTablesAtOnce,
-                                          [&](size_t i) { return sources[i].seek(begin); });
-  MORULA_TRY(done);
-  std::vector<Row> rows;
-  uint64_t bytes = 0;
-  while (rows.empty() || bytes < bytes_max) {
-    const Source* best = next_source(sources, last);
+  auto sources = open_sources(sources_.memtables, *tables, scan);
+  MORULA_TRY(sources);
+  const ShortKey last = ShortKey::data(scan.id, scan.generation, scan.to);
+  while (scan.rows == 0 || scan.bytes < scan.bytes_max) {
+    Source* best = next_source(*sources, last);
     if (best == nullptr) break;
-    Row row = best->row().copy(tree_);
-    for (Source& source : sources) {
-      if (source.valid() && source.row().key == row.key) MORULA_TRY(source.next());
+    const RowView row = best->row();
+    if (!row.deleted) {
+      const auto key = row_key::parse(tree_, row.key);
+      MORULA_TRY(key);
+      const auto wants_more = take(row);
+      MORULA_TRY(wants_more);
+      scan.from = key->end;
+      ++scan.rows;
+      scan.bytes += row.value.size();
+      if (!*wants_more) break;
     }
-    if (row.deleted) continue;
-    bytes += row.value.size();
-    rows.push_back(std::move(row));
+    // Its view stays valid until it moves itself.
+    for (Source& source : *sources) {
+      if (&source != best && source.valid() && source.row().key == row.key) {
+        MORULA_TRY(source.next());
+      }
+    }
+    MORULA_TRY(best->next());
   }
-  return rows;
+  return {};
 }
 
 }  // namespace morula

@@ -7,6 +7,7 @@
 // missing from its result.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -35,6 +36,23 @@ struct TreeSources {
   std::vector<ClippedTable> tables;                        // of the tree
 };
 
+/// Rows of one generation of the data tree: in order, from the first that ends after `from` to the
+/// last that ends at or before `to`. Each row that is given away moves `from` behind it, so that a
+/// scan which broke off can be taken up again.
+struct DataScan {
+  StreamId id;
+  Generation generation;
+  Offset from;
+  Offset to;
+  uint64_t bytes_max = 0;  // stops after the row with which the values' bytes reach it
+  uint64_t rows = 0;       // given away: at least one, if there is one
+  uint64_t bytes = 0;      // of their values
+};
+
+/// Gets rows where they lie: each view is valid during the call, which must not suspend. False: no
+/// more are wanted. An error ends the scan and is its result.
+using TakeRow = std::function<Result<bool>(const RowView&)>;
+
 /// All methods may suspend for store reads and may be called by many fibers at once. Errors: those
 /// of Table.
 class TreeReader {
@@ -46,11 +64,8 @@ class TreeReader {
   Result<std::optional<Row>> find_hot(StreamId id) const;
   /// The newest row of exactly this key, a tombstone included.
   Result<std::optional<Row>> find(std::string_view key) const;
-  /// Of the data tree: rows of one generation in order, from the first that ends after `from` to
-  /// the last that ends at or before `to`; stops after the row with which the values' bytes reach
-  /// `bytes_max` (at least one row, if there is one). Deleted ones are left out.
-  Result<std::vector<Row>> scan_data(StreamId id, Generation generation, Offset from, Offset to,
-                                     uint64_t bytes_max) const;
+  /// Of the data tree. Deleted rows are left out.
+  Result<> scan_data(DataScan& scan, const TakeRow& take) const;
 
   const TreeSources& sources() const { return sources_; }
 

@@ -108,11 +108,8 @@ Result<std::optional<Row>> Shard::find(std::string_view meta_key) {
   return read_with(meta_, [&](const TreeReader& reader) { return reader.find(meta_key); });
 }
 
-Result<std::vector<Row>> Shard::scan_data(StreamId id, Generation generation, Offset from,
-                                          Offset to, uint64_t bytes_max) {
-  return read_with(data_, [&](const TreeReader& reader) {
-    return reader.scan_data(id, generation, from, to, bytes_max);
-  });
+Result<> Shard::scan_data(DataScan& scan, const TakeRow& take) {
+  return read_with(data_, [&](const TreeReader& reader) { return reader.scan_data(scan, take); });
 }
 
 LogSeq Shard::apply(StreamId id, std::vector<Row> rows) {

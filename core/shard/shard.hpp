@@ -54,8 +54,7 @@ class Shard : public ShardRows {
   // ShardRows
   Result<std::optional<Row>> find_hot(StreamId id) override;
   Result<std::optional<Row>> find(std::string_view meta_key) override;
-  Result<std::vector<Row>> scan_data(StreamId id, Generation generation, Offset from, Offset to,
-                                     uint64_t bytes_max) override;
+  Result<> scan_data(DataScan& scan, const TakeRow& take) override;
   LogSeq apply(StreamId id, std::vector<Row> rows) override;
   Result<> wait_for_room() override;
   Result<> confirm(std::optional<LogSeq> reflects, Wrote wrote) override;

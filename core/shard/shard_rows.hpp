@@ -7,6 +7,7 @@
 
 #include "core/base/result.hpp"
 #include "core/lsm/row.hpp"
+#include "core/lsm/tree_reader.hpp"
 #include "core/rt/trace.hpp"
 
 namespace morula {
@@ -20,11 +21,8 @@ class ShardRows {
   virtual Result<std::optional<Row>> find_hot(StreamId id) = 0;
   /// The row of exactly this meta key. May suspend.
   virtual Result<std::optional<Row>> find(std::string_view meta_key) = 0;
-  /// Data rows of one generation in order, from the first that ends after `from` to the last that
-  /// ends at or before `to`; stops after the row with which the values' bytes reach `bytes_max`
-  /// (at least one row, if there is one). May suspend.
-  virtual Result<std::vector<Row>> scan_data(StreamId id, Generation generation, Offset from,
-                                             Offset to, uint64_t bytes_max) = 0;
+  /// See TreeReader::scan_data. May suspend.
+  virtual Result<> scan_data(DataScan& scan, const TakeRow& take) = 0;
 
   /// Makes the rows visible to the finds above and puts them, as one record, into the log's open
   /// batch. All are of the stream `id`. Never suspends. Returns the log position that holds them.

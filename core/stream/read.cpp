@@ -1,4 +1,6 @@
 // Reading.
+#include <algorithm>
+
 #include "core/base/check.hpp"
 #include "core/stream/offset.hpp"
 #include "core/stream/streams_impl.hpp"
@@ -20,7 +22,7 @@ class BodyBuilder {
   void reserve(size_t bytes) { body_.reserve(bytes); }
 
   /// False: the offset to begin at is not between two messages. kCorrupt.
-  Result<bool> add(const Row& row) {
+  Result<bool> add(const RowView& row) {
     auto data = DataRow::decode(row);
     MORULA_TRY(data);
     if (data->start() > position_ || (!first_ && data->start() != position_)) {
@@ -67,17 +69,16 @@ Result<bool> Streams::Impl::read_messages(ReadAnswer& given) {
   const StreamInfo& info = given.info;
   BodyBuilder body(given.start, info.json);
   if (given.start < info.tail) {
-    auto scanned =
-        rows.scan_data(info.id, info.generation, given.start, info.tail, limits.read_bytes_max);
-    MORULA_TRY(scanned);
-    if (scanned->empty()) return fail(ErrorCode::kCorrupt, "data rows are missing at the tail");
-    size_t bytes = 2 + scanned->size();
-    for (const Row& row : *scanned) bytes += row.value.size();
-    body.reserve(bytes);
-    for (const Row& row : *scanned) {
+    body.reserve(std::min(info.tail.bytes - given.start.bytes, limits.read_bytes_max));
+    DataScan scan{info.id, info.generation, given.start, info.tail, limits.read_bytes_max};
+    bool between_messages = true;
+    MORULA_TRY(rows.scan_data(scan, [&](const RowView& row) {
       auto added = body.add(row);
-      if (!added || !*added) return added;
-    }
+      between_messages = added.value_or(true);
+      return added;
+    }));
+    if (!between_messages) return false;
+    if (scan.rows == 0) return fail(ErrorCode::kCorrupt, "data rows are missing at the tail");
   }
   given.end = body.position();
   given.up_to_date = given.end == info.tail;

@@ -165,7 +165,7 @@ std::string encode_data(Offset start, const Messages& messages) {
   return value;
 }
 
-Result<DataRow> DataRow::decode(const Row& row) {
+Result<DataRow> DataRow::decode(const RowView& row) {
   const auto key = row_key::parse(Tree::kData, row.key);
   MORULA_TRY(key);
   Decoder in(row.value);

@@ -66,8 +66,8 @@ std::string encode_data(Offset start, const Messages& messages);
 /// A data row, read message by message.
 class DataRow {
  public:
-  /// kCorrupt when key or value can't be those of a data row. `row` must outlive this.
-  static Result<DataRow> decode(const Row& row);
+  /// kCorrupt when key or value can't be those of a data row. The row's value must outlive this.
+  static Result<DataRow> decode(const RowView& row);
 
   Offset start() const { return start_; }
   Offset end() const { return end_; }

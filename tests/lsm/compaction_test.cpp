@@ -10,6 +10,7 @@
 #include "core/rt/random.hpp"
 #include "tests/lsm/property_world.hpp"
 #include "tests/lsm/random_rows.hpp"
+#include "tests/lsm/scanned_rows.hpp"
 
 namespace morula {
 namespace {
@@ -83,7 +84,7 @@ class Tables {
         const std::string key = row_key::meta(stream(n), generation, RowKind::kProducer, producer);
         if (const auto row = *meta.find(key)) seen.push_back(*row);
       }
-      auto rows = data.scan_data(stream(n), generation, {}, {UINT64_MAX, UINT64_MAX}, kMiB);
+      auto rows = scanned_rows(data, {stream(n), generation, {}, {UINT64_MAX, UINT64_MAX}, kMiB});
       for (Row& row : *rows) seen.push_back(std::move(row));
     }
     return seen;

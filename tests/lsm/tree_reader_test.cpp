@@ -11,6 +11,7 @@
 #include "sim/world/test_world.hpp"
 #include "tests/lsm/property_world.hpp"
 #include "tests/lsm/random_rows.hpp"
+#include "tests/lsm/scanned_rows.hpp"
 
 namespace morula {
 namespace {
@@ -135,26 +136,18 @@ RC_GTEST_PROP(TreeReader, ShowsTheNewestMetaRowsWhateverFileTheyAreIn, ()) {
 
 RC_GTEST_PROP(TreeReader, ScansTheNewestDataRowsWhateverFileTheyAreIn, ()) {
   const auto spread = spread_rows(Tree::kData);
-  struct Scan {
-    StreamId id;
-    Generation generation;
-    Offset from;
-    Offset to;
-    uint64_t bytes_max;
-  };
   const auto offsets = rc::gen::construct<Offset>(rc::gen::inRange<uint64_t>(0, 13),
                                                   rc::gen::inRange<uint64_t>(0, 3));
-  const auto scans = *rc::gen::container<std::vector<Scan>>(
+  const auto scans = *rc::gen::container<std::vector<DataScan>>(
       20,
-      rc::gen::construct<Scan>(
+      rc::gen::construct<DataScan>(
           stream_ids(),
           rc::gen::map(rc::gen::inRange<uint64_t>(1, 4), [](uint64_t n) { return Generation(n); }),
           offsets, offsets, rc::gen::element<uint64_t>(0, 1, 60, 200, UINT64_MAX)));
   run_property(spread->world, [&](const Env& env) {
     const TreeReader reader = spread->reader(env);
-    for (const Scan& scan : scans) {
-      const auto rows =
-          reader.scan_data(scan.id, scan.generation, scan.from, scan.to, scan.bytes_max);
+    for (const DataScan& scan : scans) {
+      const auto rows = scanned_rows(reader, scan);
       RC_ASSERT(rows.has_value());
       RC_ASSERT(*rows == rows_between(spread->model, scan.id, scan.generation, scan.from, scan.to,
                                       scan.bytes_max));
@@ -259,7 +252,7 @@ TEST(TreeReader, AReadOfAColdStreamTakesOneRequest) {
     const TreeReader reader = spread.reader(env);
     const uint64_t before = spread.world.store().sent();
     const StreamId id{7 * 0x9e3779b97f4a7c15, 7};
-    const auto read = reader.scan_data(id, Generation(1), {}, {1'000'000, 0}, kMiB);
+    const auto read = scanned_rows(reader, {id, Generation(1), {}, {1'000'000, 0}, kMiB});
     EXPECT_EQ(read->size(), 200u);
     EXPECT_EQ(spread.world.store().sent() - before, 1u);
   });

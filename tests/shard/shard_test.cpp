@@ -12,6 +12,7 @@
 #include "core/shard/replay.hpp"
 #include "core/topology/takeover.hpp"
 #include "sim/world/test_world.hpp"
+#include "tests/lsm/scanned_rows.hpp"
 
 namespace morula {
 namespace {
@@ -163,7 +164,7 @@ TEST(Shard, ReadsTheSameRowsBeforeAndAfterAFlush) {
     EXPECT_EQ(a.shard->manifest().tables.size(), 2u);
     for (uint64_t i = 0; i < 50; ++i) {
       EXPECT_EQ(a.value(stream(i)), std::to_string(i));
-      const auto rows = a.shard->scan_data(stream(i), Generation(1), {}, {1, 1}, kMiB);
+      const auto rows = scanned_rows(*a.shard, {stream(i), Generation(1), {}, {1, 1}, kMiB});
       ASSERT_TRUE(rows);
       EXPECT_EQ(rows->size(), 1u);
     }

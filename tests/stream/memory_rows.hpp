@@ -100,19 +100,22 @@ class MemoryRows : public ShardRows {
     if (found == meta_.end()) return std::nullopt;
     return found->second;
   }
-  Result<std::vector<Row>> scan_data(StreamId id, Generation generation, Offset from, Offset to,
-                                     uint64_t bytes_max) override {
+  Result<> scan_data(DataScan& scan, const TakeRow& take) override {
     MORULA_TRY(before_read());
     ++scans;
-    std::vector<Row> rows;
-    uint64_t bytes = 0;
-    const std::string end = row_key::data(id, generation, to);
-    for (auto at = data_.upper_bound(row_key::data(id, generation, from));
-         at != data_.end() && at->first <= end && (rows.empty() || bytes < bytes_max); ++at) {
-      rows.push_back(at->second);
-      bytes += at->second.value.size();
+    const std::string end = row_key::data(scan.id, scan.generation, scan.to);
+    for (auto at = data_.upper_bound(row_key::data(scan.id, scan.generation, scan.from));
+         at != data_.end() && at->first <= end && (scan.rows == 0 || scan.bytes < scan.bytes_max);
+         ++at) {
+      const Row& row = at->second;
+      const auto wants_more = take(row);
+      MORULA_TRY(wants_more);
+      scan.from = row_key::parse(Tree::kData, row.key)->end;
+      ++scan.rows;
+      scan.bytes += row.value.size();
+      if (!*wants_more) break;
     }
-    return rows;
+    return {};
   }
   LogSeq apply(StreamId id, std::vector<Row> rows) override {
     put(rows);
