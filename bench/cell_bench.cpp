@@ -97,7 +97,7 @@ void measure(Cell& cell, const char* what, size_t clients, double seconds,
   const double all_ns = static_cast<double>(cpu_ns(RUSAGE_SELF) - all_before) / count;
   uint64_t log_puts = cell.store.requests[0] - requests_before[0];
   uint64_t others = 0;
-  for (size_t i = 1; i < MemoryStore::kPurposes; ++i) {
+  for (size_t i = 1; i < kPurposes; ++i) {
     others += cell.store.requests[i] - requests_before[i];
   }
   fmt::print(

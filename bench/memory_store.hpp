@@ -15,8 +15,6 @@ namespace morula {
 
 class MemoryStore final : public Store {
  public:
-  static constexpr size_t kPurposes = 7;
-
   StoreAbilities abilities() const override { return {}; }
 
   Result<StoredObject> get(std::string_view key, std::optional<ByteRange> range,

@@ -120,10 +120,13 @@ Table client_options(HttpServerConfig& http) {
 }
 
 Table logging_options(ServeOptions& o) {
-  constexpr auto kLogs = "Logs";
+  constexpr auto kLogs = "Logs and figures";
   return {
       {"log-level", kLogs, &o.log_level, "Least level to log: debug, info, warning or error"},
       {"log-format", kLogs, &o.log_format, "logfmt or json, one line per event, on stderr"},
+      {"profile", kLogs, &o.profile,
+       "At the end and on SIGUSR1, print how writes used their round trips, and whether batching "
+       "could help. GET /metrics always has all counts"},
   };
 }
 

@@ -30,6 +30,7 @@ struct ServeOptions {
   bool no_auth = false;
   Severity log_level = Severity::kInfo;
   LogFormat log_format = LogFormat::kLogfmt;
+  bool profile = false;
   uint64_t compute_threads = 2;
   // What one log may write in a second; auto: as the store charges by the request or not.
   std::optional<uint64_t> puts_per_second;

@@ -14,11 +14,11 @@
 #include "core/cell/instance.hpp"
 #include "core/rt/random.hpp"
 #include "core/rt/sync.hpp"
-#include "prod/counting_store.hpp"
 #include "prod/http/curl_client.hpp"
 #include "prod/http/http_network.hpp"
 #include "prod/linux_platform.hpp"
 #include "prod/log_trace.hpp"
+#include "prod/metrics/metering.hpp"
 #include "prod/open_store.hpp"
 #include "prod/serve_address.hpp"
 #include "prod/thread_compute.hpp"
@@ -74,6 +74,9 @@ class Host {
     stop_.set();
     if (instance_ != nullptr) instance_->request_stop();
   }
+
+  /// The one that runs now, or null.
+  const Instance* instance() const { return instance_; }
 
   /// Instances, each a new incarnation, until one is told to stop. Returns the exit code.
   int run(const std::function<void()>& announce) {
@@ -135,8 +138,9 @@ void print_welcome(const std::string& url, const std::string& store, const std::
   std::fflush(stdout);
 }
 
-void handle_signals(Loop& loop, LogTrace& trace, Host& host) {
-  loop.on_signals({SIGTERM, SIGINT}, [&, count = 0](int signal) mutable {
+void handle_signals(Loop& loop, LogTrace& trace, Host& host, Metering& metering) {
+  loop.on_signals({SIGTERM, SIGINT, SIGUSR1}, [&, count = 0](int signal) mutable {
+    if (signal == SIGUSR1) return metering.print_profile();
     if (++count > 1) ::_exit(128 + signal);
     trace.log(Severity::kInfo, "stop_requested",
               {{"signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
@@ -193,15 +197,21 @@ int serve(const ServeOptions& given) {
   if (options.name.empty()) options.name = default_instance_name(host_name(), address->port);
   options.instance.name = options.name;
 
+  const Host* running = nullptr;
+  Metering metering(
+      trace, [&] { return running == nullptr ? nullptr : running->instance(); }, options.profile);
+  options.instance.log.profile = metering.log_profile();
+  ObservedStore store(*opened->store, loop, metering.store_observers());
   CurlClient client(loop, {});
-  HttpNetwork network(server, client, options.advertise);
+  HttpNetwork http(server, client, options.advertise);
+  MeteredNetwork network(http, loop, metering.requests(), metering.page());
   ThreadCompute compute(loop, std::max<uint64_t>(options.compute_threads, 1));
   Random random(random_seed());
   LinuxPlatform platform;
-  CountingStore store(*opened->store);
   const Env env{loop.domain(), loop, network, store, random, compute, platform, trace};
   Host host(loop, trace, env, options.instance);
-  handle_signals(loop, trace, host);
+  running = &host;
+  handle_signals(loop, trace, host, metering);
   trace.log(Severity::kInfo, "starting",
             {{"version", kVersion}, {"name", options.name}, {"listen", address->url()}});
 
@@ -212,7 +222,8 @@ int serve(const ServeOptions& given) {
   // From here on nobody reads signals: a disk that hangs must not make the process immortal.
   ::signal(SIGTERM, SIG_DFL);
   ::signal(SIGINT, SIG_DFL);
-  store.report(trace);
+  metering.print_profile();
+  metering.store().report(trace);
   trace.log(Severity::kInfo, "stopped", {{"name", options.name}});
   return exit_code;
 }

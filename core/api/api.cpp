@@ -19,13 +19,6 @@ bool is_tenant_char(char c) {
          c == '_' || c == '-';
 }
 
-HttpResponse method_not_allowed(std::string_view allowed) {
-  HttpResponse response =
-      error_response(405, "method_not_allowed", "allowed here: " + std::string(allowed));
-  response.headers.set("Allow", std::string(allowed));
-  return response;
-}
-
 bool is_stream_method(std::string_view method) {
   constexpr std::array<std::string_view, 5> kMethods = {"GET", "HEAD", "PUT", "POST", "DELETE"};
   return std::find(kMethods.begin(), kMethods.end(), method) != kMethods.end();
@@ -46,11 +39,7 @@ HttpResponse Api::handle(const HttpRequest& request) {
   } else {
     response = health(request, target->raw_path());
   }
-  add_browser_headers(response);
-  if (request.method == "HEAD" && !response.body.empty()) {
-    response.headers.set("Content-Length", std::to_string(response.body.size()));
-    response.body.clear();
-  }
+  finish_response(request, response);
   return response;
 }
 

@@ -67,9 +67,20 @@ HttpResponse outcome_unknown_response(std::string_view why) {
           "; an append with producer headers and a PUT are safe to repeat as they are");
 }
 
-void add_browser_headers(HttpResponse& response) {
+HttpResponse method_not_allowed(std::string_view allowed) {
+  HttpResponse response =
+      error_response(405, "method_not_allowed", "allowed here: " + std::string(allowed));
+  response.headers.set("Allow", std::string(allowed));
+  return response;
+}
+
+void finish_response(const HttpRequest& request, HttpResponse& response) {
   response.headers.set("X-Content-Type-Options", "nosniff");
   response.headers.set("Cross-Origin-Resource-Policy", "cross-origin");
+  if (request.method == "HEAD" && !response.body.empty()) {
+    response.headers.set("Content-Length", std::to_string(response.body.size()));
+    response.body.clear();
+  }
 }
 
 }  // namespace morula

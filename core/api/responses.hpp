@@ -31,7 +31,10 @@ HttpResponse moving_response();
 /// A change may have been carried out, or may still be.
 HttpResponse outcome_unknown_response(std::string_view why);
 
-/// Adds what keeps browsers from guessing types and embedding, where it is not there yet.
-void add_browser_headers(HttpResponse& response);
+HttpResponse method_not_allowed(std::string_view allowed);
+
+/// What every response to `request` needs: headers that keep browsers from guessing types and
+/// embedding, where they are not there yet, and for HEAD no body but its length.
+void finish_response(const HttpRequest& request, HttpResponse& response);
 
 }  // namespace morula

@@ -6,6 +6,8 @@
 
 #include "core/base/result.hpp"
 #include "core/cell/config.hpp"
+#include "core/cell/shard_map.hpp"
+#include "core/lsm/block_cache.hpp"
 #include "core/rt/env.hpp"
 #include "core/rt/network.hpp"
 
@@ -35,6 +37,13 @@ class Instance {
   /// True while every shard that this instance knows has an owner that serves or that it forwards
   /// to.
   bool ready() const;
+  /// What it holds at this moment, for metrics.
+  struct Figures {
+    ShardMap::Figures shards;
+    uint64_t block_cache_bytes = 0;
+    BlockCache::Counters block_cache;
+  };
+  Figures figures() const;
   /// "<name>-<ulid>"
   std::string incarnation() const;
   /// What it keeps of tables in memory: for those who watch.

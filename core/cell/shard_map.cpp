@@ -27,6 +27,19 @@ void ShardMap::serve(std::shared_ptr<ServedShard> shard) {
   served_[prefix] = std::move(shard);
 }
 
+ShardMap::Figures ShardMap::figures() const {
+  Figures figures;
+  for (const auto& [prefix, served] : served_) {
+    const Shard::Figures shard = served->shard->figures();
+    ++figures.shards;
+    figures.sums.memtable_bytes += shard.memtable_bytes;
+    figures.sums.tables += shard.tables;
+    figures.sums.table_bytes += shard.table_bytes;
+    figures.sums.unmerged_tables += shard.unmerged_tables;
+  }
+  return figures;
+}
+
 bool ShardMap::owns_all() const {
   return topology_ && std::all_of(topology_->shards.begin(), topology_->shards.end(),
                                   [&](const TopologyShard& row) { return row.owner == self_; });

@@ -37,6 +37,12 @@ class ShardMap : public Placement {
   const std::optional<Topology>& topology() const { return topology_; }
   /// True when the topology names this incarnation as the owner of every shard.
   bool owns_all() const;
+  /// Shards that are served here, and the sums of what they have.
+  struct Figures {
+    uint64_t shards = 0;
+    Shard::Figures sums;
+  };
+  Figures figures() const;
   /// Of the topology and of all its manifests; nullopt when others may change some of them.
   std::optional<std::vector<Version>> all_versions() const;
 

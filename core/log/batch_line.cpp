@@ -24,6 +24,7 @@ void BatchLine::cut(WallTime wall_floor) {
   MORULA_CHECK(open_);
   LogBatch& batch = at(cut_);
   batch.state = LogBatch::State::kCut;
+  batch.records = open_->records();
   batch.bytes = make_blob(open_->finish(wall_floor));
   batch.size = batch.bytes->size();
   open_.reset();

@@ -24,8 +24,9 @@ struct LogBatch {
   LogSeq seq;
   Blob bytes;         // from the cut until it has landed
   uint64_t size = 0;  // of the bytes
-  Event settled;      // acknowledged, or known never to be
-  WaitList askers;    // who waits for that to give an answer, and may give up before
+  uint64_t records = 0;
+  Event settled;    // acknowledged, or known never to be
+  WaitList askers;  // who waits for that to give an answer, and may give up before
 
   void settle() {
     settled.set();

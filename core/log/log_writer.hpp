@@ -28,6 +28,8 @@
 
 namespace morula {
 
+class WriteProfile;
+
 struct LogConfig {
   uint64_t window = 8;                               // W, a constant of the cell (cell.json)
   uint64_t batch_bytes_max = kMiB;                   // a batch that has reached it is cut, is
@@ -43,6 +45,7 @@ struct LogConfig {
   // waiting: longer than a store's hiccup, shorter than a client's patience.
   Duration stall_after = std::chrono::seconds(5);
   RetryConfig retry;
+  WriteProfile* profile = nullptr;  // of the appends and their PUTs, if somebody wants to know
 };
 
 /// Makes `lowest_pin` tell whoever computes a trim's bound to stay at or below a seq (OWNERSHIP

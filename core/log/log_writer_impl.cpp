@@ -13,6 +13,7 @@
 #include "core/store/conditional.hpp"
 #include "core/store/keys.hpp"
 #include "core/store/remove_objects.hpp"
+#include "core/store/write_profile.hpp"
 
 namespace morula {
 
@@ -167,6 +168,7 @@ void LogWriter::Impl::put_log(Scope& puts) {
 
 /// One batch's way into the bucket.
 void LogWriter::Impl::put_batch(LogBatch& batch) {
+  const ProfiledRoundTrip profiled(config.profile, env.clock, batch.records);
   const auto outcome = put_until_answered(keys::log_object(incarnation, batch.seq), batch.bytes);
   if (fenced.is_set()) return;
   // Nothing there although the condition failed: what lay there was not ours, because nobody

@@ -26,4 +26,22 @@ std::string_view to_string(Purpose purpose) {
   return "unknown";
 }
 
+std::string_view to_string(StoreCall call) {
+  switch (call) {
+    case StoreCall::kGet:
+      return "get";
+    case StoreCall::kHead:
+      return "head";
+    case StoreCall::kPut:
+      return "put";
+    case StoreCall::kRemove:
+      return "remove";
+    case StoreCall::kRemoveMany:
+      return "remove_many";
+    case StoreCall::kList:
+      return "list";
+  }
+  return "unknown";
+}
+
 }  // namespace morula

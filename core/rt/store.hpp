@@ -36,7 +36,13 @@ enum class Purpose : uint8_t {
   kTrim,
   kGc,
 };
+inline constexpr size_t kPurposes = static_cast<size_t>(Purpose::kGc) + 1;
 std::string_view to_string(Purpose purpose);
+
+/// The kinds of request that a Store takes.
+enum class StoreCall : uint8_t { kGet, kHead, kPut, kRemove, kRemoveMany, kList };
+inline constexpr size_t kStoreCalls = 6;
+std::string_view to_string(StoreCall call);
 
 struct RequestOptions {
   Time deadline = kNever;  // after it the call returns kTimeout
@@ -83,6 +89,7 @@ struct Listing {
 struct StoreAbilities {
   bool ranges = true;        // `get` with a range reads only that range
   bool batch_remove = true;  // `remove_many` is one request for many keys
+  friend bool operator==(const StoreAbilities&, const StoreAbilities&) = default;
 };
 
 class Store {

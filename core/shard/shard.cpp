@@ -157,6 +157,17 @@ void Shard::freeze() {
   rebuild_readers();
 }
 
+Shard::Figures Shard::figures() const {
+  Figures figures;
+  figures.memtable_bytes = memtable_bytes();
+  for (const ManifestTable& table : manifest().tables) {
+    ++figures.tables;
+    figures.table_bytes += table.bytes;
+    if (table.level == 0) ++figures.unmerged_tables;
+  }
+  return figures;
+}
+
 uint64_t Shard::memtable_bytes() const {
   uint64_t bytes = active_->bytes();
   for (const auto& memtable : frozen_) bytes += memtable->bytes();

@@ -47,6 +47,14 @@ class Shard : public ShardRows {
   /// Asks the flusher for a flush, whatever the bounds.
   void request_flush();
 
+  struct Figures {
+    uint64_t memtable_bytes = 0;  // not in tables yet
+    uint64_t tables = 0;
+    uint64_t table_bytes = 0;
+    uint64_t unmerged_tables = 0;  // of level 0: what a read has to ask one by one
+  };
+  Figures figures() const;
+
   Prefix prefix() const { return adopted_.prefix; }
   Epoch epoch() const { return adopted_.epoch; }
   const Manifest& manifest() const { return adopted_.manifest.content; }

@@ -43,7 +43,6 @@ class S3Pace {
   bool take_repeat();
 
  private:
-  static constexpr size_t kPurposes = static_cast<size_t>(Purpose::kGc) + 1;
 
   bool has_room(Purpose purpose) const;
   bool others_are_before(Purpose purpose) const;

@@ -13,7 +13,7 @@
 
 namespace morula::sim {
 
-enum class StoreCall : uint8_t { kGet, kHead, kPut, kRemove, kRemoveMany, kList };
+using morula::StoreCall;
 
 /// A request at the store, when it was sent and again when it lands.
 struct StoreRequest {

@@ -1,0 +1,99 @@
+#include "prod/metrics/store_metrics.hpp"
+
+#include <string>
+#include <utility>
+
+namespace morula {
+
+void StoreMetrics::on_sent(const StoreExchange&) {
+  ++under_way_;
+}
+
+void StoreMetrics::on_answered(const StoreExchange& exchange) {
+  --under_way_;
+  Count& count = counts_[static_cast<size_t>(exchange.purpose)][static_cast<size_t>(exchange.call)];
+  count.took.observe(exchange.answered - exchange.sent);
+  count.bytes_put += exchange.bytes_put;
+  count.bytes_got += exchange.bytes_got;
+  if (exchange.cancelled) {
+    ++count.cancelled;
+  } else if (!exchange.succeeded()) {
+    ++count.failed;
+  }
+}
+
+void StoreMetrics::collect(MetricFamilies& families) const {
+  prometheus::MetricFamily requests{"morula_store_requests_total",
+                                    "Requests to the store, by what they were for",
+                                    prometheus::MetricType::Counter,
+                                    {}};
+  prometheus::MetricFamily bytes{"morula_store_bytes_total",
+                                 "Bytes of objects that went to the store or came from it",
+                                 prometheus::MetricType::Counter,
+                                 {}};
+  prometheus::MetricFamily seconds{"morula_store_request_seconds",
+                                   "From the send of a request to its answer",
+                                   prometheus::MetricType::Histogram,
+                                   {}};
+  for (size_t p = 0; p < kPurposes; ++p) {
+    const std::string purpose(to_string(static_cast<Purpose>(p)));
+    uint64_t put = 0;
+    uint64_t got = 0;
+    for (size_t c = 0; c < kStoreCalls; ++c) {
+      const Count& count = counts_[p][c];
+      const uint64_t ended = count.took.count();
+      if (ended == 0) continue;
+      const MetricLabels labels = {{"purpose", purpose},
+                                   {"call", std::string(to_string(static_cast<StoreCall>(c)))}};
+      const std::pair<const char*, uint64_t> outcomes[] = {
+          {"ok", ended - count.failed - count.cancelled},
+          {"failed", count.failed},
+          {"cancelled", count.cancelled}};
+      for (const auto& [outcome, number] : outcomes) {
+        MetricLabels of_outcome = labels;
+        of_outcome.push_back({"outcome", outcome});
+        requests.metric.push_back(
+            counter_metric(static_cast<double>(number), std::move(of_outcome)));
+      }
+      prometheus::ClientMetric histogram;
+      histogram.label = labels;
+      histogram.histogram = count.took.to_metric();
+      seconds.metric.push_back(std::move(histogram));
+      put += count.bytes_put;
+      got += count.bytes_got;
+    }
+    if (put + got == 0) continue;
+    bytes.metric.push_back(
+        counter_metric(static_cast<double>(put), {{"purpose", purpose}, {"direction", "put"}}));
+    bytes.metric.push_back(
+        counter_metric(static_cast<double>(got), {{"purpose", purpose}, {"direction", "get"}}));
+  }
+  families.push_back(std::move(requests));
+  families.push_back(std::move(bytes));
+  families.push_back(std::move(seconds));
+  families.push_back(gauge_family("morula_store_requests_under_way",
+                                  "Requests to the store that are not answered yet",
+                                  static_cast<double>(under_way_)));
+}
+
+void StoreMetrics::report(Trace& trace) const {
+  for (size_t p = 0; p < kPurposes; ++p) {
+    uint64_t requests = 0;
+    Count sum;
+    for (const Count& count : counts_[p]) {
+      requests += count.took.count();
+      sum.failed += count.failed;
+      sum.bytes_put += count.bytes_put;
+      sum.bytes_got += count.bytes_got;
+    }
+    if (requests == 0) continue;
+    trace.log(Severity::kInfo, "store_requests",
+              {{"purpose", to_string(static_cast<Purpose>(p))},
+               {"requests", requests},
+               {"failed", sum.failed},
+               {"bytes_put", sum.bytes_put},
+               {"bytes_got", sum.bytes_got}});
+  }
+}
+
+}  // namespace morula
