@@ -43,7 +43,6 @@ class S3Pace {
   bool take_repeat();
 
  private:
-
   bool has_room(Purpose purpose) const;
   bool others_are_before(Purpose purpose) const;
   void hand_on();
