@@ -5,8 +5,8 @@
 namespace morula {
 
 bool StoreExchange::succeeded() const {
-  return !cancelled && (!error || *error == ErrorCode::kNotFound ||
-                        *error == ErrorCode::kPreconditionFailed);
+  return !cancelled &&
+         (!error || *error == ErrorCode::kNotFound || *error == ErrorCode::kPreconditionFailed);
 }
 
 /// Tells the observers of one request; one that was left by an exception was cancelled.

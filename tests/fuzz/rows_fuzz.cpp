@@ -1,0 +1,44 @@
+// What a log record and a row of a stream hold.
+#include "core/shard/record.hpp"
+#include "core/stream/rows.hpp"
+#include "tests/fuzz/fuzz.hpp"
+
+namespace morula {
+namespace {
+
+template <class T>
+void try_value(std::string_view bytes, Result<T> (*decode)(std::string_view),
+               std::string (*encode)(const T&)) {
+  const auto value = decode(bytes);
+  if (value) fuzz::expect(encode(*value) == bytes, "a value has one form");
+}
+
+}  // namespace
+}  // namespace morula
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace morula;
+  if (size == 0) return 0;
+  const std::string_view bytes = fuzz::text_of(data, size).substr(1);
+  const StreamId id{1, 2};
+  switch (data[0] % 5) {
+    case 0: {
+      const auto rows = decode_record(id, bytes);
+      if (rows) fuzz::expect(encode_record(id, *rows) == bytes, "a record has one form");
+      break;
+    }
+    case 1:
+      try_value<HotRow>(bytes, decode_hot, encode_hot);
+      break;
+    case 2:
+      try_value<DescriptorRow>(bytes, decode_descriptor, encode_descriptor);
+      break;
+    case 3:
+      try_value<ProducerRow>(bytes, decode_producer, encode_producer);
+      break;
+    default:
+      (void)decode_sequence(bytes);
+      break;
+  }
+  return 0;
+}
