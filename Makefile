@@ -1,7 +1,7 @@
 # make run    build morula and serve a cell on a directory
 # make test   all tests; ends in `N passed, N failed`
-# make lint   clang-tidy over core, invariants and sim
-# make asan   the tests under AddressSanitizer and UndefinedBehaviorSanitizer
+# make lint   clang-tidy over everything; `make test` has core, invariants, sim and prod
+# make asan   the tests under AddressSanitizer and UndefinedBehaviorSanitizer, production's too
 # make sweep  the long simulations behind the figures of the README
 STORE ?= file:./data
 LISTEN ?= 127.0.0.1:4437
