@@ -89,7 +89,8 @@ std::string json_report(const RunConfig& config, const Outcome& outcome) {
                           level.tables, level.bytes);
   }
   return fmt::format(
-      R"({{"streams":{},"tenants":{},"record_bytes":{},"cache_bytes":{},"creates_per_second":{:.0f},)"
+      R"({{"streams":{},"tenants":{},"record_bytes":{},"cache_bytes":{},)"
+      R"("creates_per_second":{:.0f},)"
       R"("settle_seconds":{:.1f},"write_amplification":{:.3f},"resident_bytes_idle":{},)"
       R"("resident_bytes_at_rest":{},"resident_bytes_after_touches":{},"cached_bytes_at_rest":{},)"
       R"("levels":[{}],"touches":{},"touches_per_second":{:.0f},"touch_p50_ms":{:.3f},)"

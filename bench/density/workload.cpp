@@ -20,7 +20,8 @@ std::string event(Random& random, uint64_t bytes) {
   const uint64_t b = random.next();
   std::string text = fmt::format(
       R"({{"id":"{:016x}{:016x}","type":"{}","time":{},"region":"{}","agent":"{}",)"
-      R"("user":{{"id":{},"name":"user-{}","plan":"{}"}},"amount":{}.{:02},"trace":"{:016x}","note":")",
+      R"("user":{{"id":{},"name":"user-{}","plan":"{}"}},"amount":{}.{:02},)"
+      R"("trace":"{:016x}","note":")",
       a, b, kKinds[a % 5], 1'790'000'000'000 + b % 1'000'000'000, kPlaces[b % 3],
       kAgents[a / 8 % 2], a % 10'000'000, b % 100'000, a % 4 == 0 ? "team" : "free", b % 5'000,
       a % 100, random.next());
