@@ -22,17 +22,18 @@ std::string_view to_string(BlockType type) {
       return "rows";
     case BlockType::kIndex:
       return "index";
-    case BlockType::kFilter:
-      return "filter";
+    case BlockType::kSection:
+      return "section";
   }
   return "unknown";
 }
 
-BlockBuilder::BlockBuilder(BlockType type) : type_(type), bytes_(1, static_cast<char>(type)) {}
+BlockBuilder::BlockBuilder(BlockType type, uint64_t restart_interval)
+    : type_(type), restart_interval_(restart_interval), bytes_(1, static_cast<char>(type)) {}
 
 void BlockBuilder::add(const RowView& row) {
   size_t shared = 0;
-  if (rows_ % kRestartInterval == 0) {
+  if (rows_ % restart_interval_ == 0) {
     MORULA_CHECK(bytes_.size() <= UINT32_MAX);
     restarts_.push_back(static_cast<uint32_t>(bytes_.size() - 1));
   } else {
@@ -55,7 +56,7 @@ std::string BlockBuilder::finish() {
   for (const uint32_t restart : restarts_) out.u32(restart);
   out.u32(static_cast<uint32_t>(restarts_.size()));
   std::string block = std::move(bytes_);
-  *this = BlockBuilder(type_);
+  *this = BlockBuilder(type_, restart_interval_);
   return block;
 }
 

@@ -1,6 +1,6 @@
 // Blocks of rows inside a table: keys in order, each without the bytes that it shares with the one
-// before. Every few rows a restart point has its whole key, for binary search. An index block is
-// the same with a block's handle as value. Format: core/lsm/FORMAT.md.
+// before. Every few rows a restart point has its whole key, for binary search. An index is the same
+// with handles as values; its short keys are all restart points. Format: core/lsm/FORMAT.md.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,10 @@
 namespace morula {
 
 /// What the bytes after a block's first one are.
-enum class BlockType : uint8_t { kRows = 0, kIndex = 1, kFilter = 2 };
+enum class BlockType : uint8_t { kRows = 0, kIndex = 1, kSection = 2 };
 std::string_view to_string(BlockType type);
+
+inline constexpr uint64_t kIndexRestartInterval = 1;
 
 /// A block's bytes and what keeps them alive.
 struct Block {
@@ -25,7 +27,9 @@ struct Block {
 
 class BlockBuilder {
  public:
-  explicit BlockBuilder(BlockType type);
+  static constexpr uint64_t kRestartInterval = 16;  // rows
+
+  explicit BlockBuilder(BlockType type, uint64_t restart_interval = kRestartInterval);
 
   /// Keys must ascend.
   void add(const RowView& row);
@@ -37,9 +41,8 @@ class BlockBuilder {
   std::string finish();
 
  private:
-  static constexpr uint64_t kRestartInterval = 16;  // rows
-
   BlockType type_;
+  uint64_t restart_interval_;
   std::string bytes_;
   std::string last_key_;
   std::vector<uint32_t> restarts_;

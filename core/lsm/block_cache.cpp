@@ -74,7 +74,7 @@ Blob BlockCache::find(BlockKey key) {
 
 void BlockCache::put(BlockKey key, Blob block) {
   const uint64_t size = charge(block);
-  if (size > capacity_ || contains(key)) return;
+  if (size > room() || contains(key)) return;
   const bool in_main = take_ghost(key);
   Queue& queue = in_main ? main_ : small_;
   bytes_ += size;
@@ -84,8 +84,8 @@ void BlockCache::put(BlockKey key, Blob block) {
 }
 
 void BlockCache::evict() {
-  while (bytes_ > capacity_) {
-    if (main_.empty() || (small_bytes_ > capacity_ / kSmallShare && !small_.empty())) {
+  while (bytes_ > room()) {
+    if (main_.empty() || (small_bytes_ > room() / kSmallShare && !small_.empty())) {
       evict_from_small();
     } else {
       evict_from_main();

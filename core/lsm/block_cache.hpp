@@ -6,12 +6,14 @@
 // the small queue and comes back enters the main one at once.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <list>
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "core/base/bytes.hpp"
 #include "core/base/result.hpp"
@@ -49,8 +51,10 @@ class BlockCache {
   /// Keeps a block that came along with another.
   void put(BlockKey key, Blob block);
 
-  /// Charged for blocks that are kept now: their bytes and a fixed overhead each.
-  uint64_t bytes() const { return bytes_; }
+  /// For blocks that are kept now, their bytes and a fixed overhead each; and all charges.
+  uint64_t bytes() const { return bytes_ + charged_; }
+  /// The charges alone.
+  uint64_t charged_bytes() const { return charged_; }
   uint64_t capacity_bytes() const { return capacity_; }
 
   struct Counters {
@@ -60,6 +64,32 @@ class BlockCache {
     uint64_t evictions = 0;
   };
   const Counters& counters() const { return counters_; }
+
+  /// Memory that is needed as long as this lives, and leaves so much less for blocks.
+  class Charge {
+   public:
+    Charge() = default;
+    Charge(BlockCache& cache, uint64_t bytes) : cache_(&cache), bytes_(bytes) {
+      cache.charged_ += bytes;
+      cache.evict();
+    }
+    ~Charge() {
+      if (cache_ != nullptr) cache_->charged_ -= bytes_;
+    }
+    Charge(Charge&& other) noexcept { swap(other); }
+    Charge& operator=(Charge&& other) noexcept {
+      swap(other);
+      return *this;
+    }
+
+   private:
+    void swap(Charge& other) noexcept {
+      std::swap(cache_, other.cache_);
+      std::swap(bytes_, other.bytes_);
+    }
+    BlockCache* cache_ = nullptr;
+    uint64_t bytes_ = 0;
+  };
 
  private:
   using Queue = std::list<BlockKey>;  // oldest first
@@ -75,6 +105,8 @@ class BlockCache {
   };
   class FlightGuard;
 
+  /// What the charges leave.
+  uint64_t room() const { return capacity_ - std::min(capacity_, charged_); }
   void evict();
   void evict_from_small();
   void evict_from_main();
@@ -84,6 +116,7 @@ class BlockCache {
 
   const uint64_t capacity_;
   uint64_t bytes_ = 0;
+  uint64_t charged_ = 0;
   uint64_t small_bytes_ = 0;
   uint64_t tables_ = 0;
   std::map<BlockKey, Entry> entries_;

@@ -42,7 +42,6 @@ void ShortKey::add(uint64_t number) {
 namespace row_key {
 namespace {
 
-constexpr size_t kStreamBytes = 16;
 constexpr size_t kGenerationBytes = 8;
 constexpr size_t kMetaBytesMin = kStreamBytes + kGenerationBytes + 1;
 }  // namespace

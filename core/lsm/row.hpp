@@ -90,6 +90,9 @@ class ShortKey {
 
 namespace row_key {
 
+/// Of the StreamId at the start of every key.
+inline constexpr size_t kStreamBytes = 16;
+
 std::string meta(StreamId id, Generation generation, RowKind kind, std::string_view suffix = {});
 std::string data(StreamId id, Generation generation, Offset end);
 /// Every key of the stream has this prefix.

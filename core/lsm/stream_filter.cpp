@@ -3,14 +3,13 @@
 #include <algorithm>
 
 #include "core/base/codec.hpp"
-#include "core/lsm/block.hpp"
 
 namespace morula {
 namespace {
 
 constexpr uint64_t kBitsPerStream = 10;
 constexpr uint64_t kProbes = 7;
-constexpr size_t kHeadBytes = 2;  // type, probes
+constexpr size_t kHeadBytes = 1;  // probes
 
 uint64_t mix(uint64_t x) {
   x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93;
@@ -43,28 +42,25 @@ void StreamFilterBuilder::add(StreamId id) {
 
 std::string StreamFilterBuilder::finish() {
   const uint64_t bytes = std::max<uint64_t>(8, (hashes_.size() * kBitsPerStream + 7) / 8);
-  std::string block;
-  block.reserve(kHeadBytes + bytes);
-  Encoder out(block);
-  out.u8(static_cast<uint8_t>(BlockType::kFilter));
-  out.u8(kProbes);
-  block.resize(kHeadBytes + bytes);
+  std::string filter(kHeadBytes + bytes, '\0');
+  filter[0] = kProbes;
   for (const uint64_t hash : hashes_) {
     each_probe(hash, kProbes, 8 * bytes, [&](uint64_t bit) {
-      char& byte = block[kHeadBytes + bit / 8];
+      char& byte = filter[kHeadBytes + bit / 8];
       byte = static_cast<char>(byte | (1 << (bit % 8)));
       return true;
     });
   }
-  return block;
+  hashes_.clear();
+  return filter;
 }
 
-bool stream_filter_may_contain(std::string_view block, StreamId id) {
-  if (block.size() <= kHeadBytes) return true;
-  const auto probes = static_cast<uint8_t>(block[1]);
-  const uint64_t bits = 8 * (block.size() - kHeadBytes);
+bool stream_filter_may_contain(std::string_view filter, StreamId id) {
+  if (filter.size() <= kHeadBytes) return true;
+  const auto probes = static_cast<uint8_t>(filter[0]);
+  const uint64_t bits = 8 * (filter.size() - kHeadBytes);
   return each_probe(hash_of(id), probes, bits, [&](uint64_t bit) {
-    return (block[kHeadBytes + bit / 8] & (1 << (bit % 8))) != 0;
+    return (filter[kHeadBytes + bit / 8] & (1 << (bit % 8))) != 0;
   });
 }
 

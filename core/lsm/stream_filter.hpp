@@ -1,5 +1,5 @@
-// Tells for most streams that a table has no row of theirs: a Bloom filter over StreamIds, 10 bits
-// and 7 probes each (0.9 % false positives).
+// Tells for most streams that a section has no row of theirs: a Bloom filter over StreamIds, 10
+// bits and 7 probes each (0.9 % false positives).
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ class StreamFilterBuilder {
   /// Repeats of the last id are free.
   void add(StreamId id);
   uint64_t streams() const { return hashes_.size(); }
-  /// The filter's block.
+  /// The filter; the builder is empty afterwards.
   std::string finish();
 
  private:
@@ -24,7 +24,7 @@ class StreamFilterBuilder {
   std::vector<uint64_t> hashes_;
 };
 
-/// `block` is a filter block with a right checksum. False: certainly no row of this stream.
-bool stream_filter_may_contain(std::string_view block, StreamId id);
+/// `filter` comes from where a checksum was right. False: certainly no row of this stream.
+bool stream_filter_may_contain(std::string_view filter, StreamId id);
 
 }  // namespace morula

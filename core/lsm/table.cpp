@@ -19,11 +19,6 @@ bool may_be_repeated(ErrorCode code) {
   return outcome_unknown(code) || code == ErrorCode::kThrottled;
 }
 
-std::string_view part_at(std::string_view bytes, uint64_t begin, const BlockHandle& handle) {
-  if (handle.offset < begin || handle.end() > begin + bytes.size()) return {};
-  return bytes.substr(handle.offset - begin, handle.length);
-}
-
 }  // namespace
 
 Table::Table(Private, const Env& env, BlockCache& cache, std::string key, uint64_t bytes, Tree tree,
@@ -52,19 +47,14 @@ Result<> Table::read_tail() {
   if (!ranges_) {
     const auto whole = cache_.get({number_, kWholeObject}, [this] { return load_whole(); });
     if (!whole) return fail(whole.error());
-    const std::string_view object = **whole;
-    footer_ = *TableFooter::decode(object.substr(bytes_ - TableFooter::kBytes), bytes_);
-    return {};
+    return use_tail(**whole);
   }
   const uint64_t length = std::min(bytes_, std::max(config_.tail_bytes, TableFooter::kBytes));
   MORULA_TRY(read(ByteRange{bytes_ - length, length},
                   [this](const Blob& tail) { return use_tail(*tail); }));
-  // What did not fit into the tail.
-  if (footer_.filter.offset < bytes_ - length) {
-    const auto filter = block(footer_.filter, BlockType::kFilter);
-    if (!filter) return fail(filter.error());
-  }
-  return {};
+  if (!top_.bytes.empty()) return {};
+  return read(ByteRange{footer_.index.offset, footer_.index.length},
+              [this](const Blob& top) { return use_top(*top); });
 }
 
 Result<> Table::use_tail(std::string_view tail) {
@@ -79,36 +69,44 @@ Result<> Table::use_tail(std::string_view tail) {
   if (begin == 0 && !tail.starts_with(table_header(tree_))) {
     return fail(ErrorCode::kCorrupt, "header: it is damaged");
   }
-  if (footer->filter.offset >= begin) {
-    const std::string_view filter = part_at(tail, begin, footer->filter);
-    const std::string_view index = part_at(tail, begin, footer->index);
-    MORULA_TRY(check_block(filter, footer->filter, BlockType::kFilter));
-    MORULA_TRY(check_block(index, footer->index, BlockType::kIndex));
-    cache_.put({number_, footer->filter.offset}, make_blob(std::string(filter)));
-    cache_.put({number_, footer->index.offset}, make_blob(std::string(index)));
-  }
   footer_ = *footer;
-  return {};
+  return footer_.index.offset < begin ? Result<>() : use_top(part_at(tail, begin, footer_.index));
 }
 
-Result<bool> Table::may_contain(StreamId id) const {
-  const auto filter = block(footer_.filter, BlockType::kFilter);
-  if (!filter) return fail(filter.error());
-  return stream_filter_may_contain(filter->bytes, id);
+Result<> Table::use_top(std::string_view top) {
+  MORULA_TRY(check_block(top, footer_.index, BlockType::kIndex));
+  const Blob blob = make_blob(std::string(top));
+  top_ = {blob, *blob};
+  charge_ = BlockCache::Charge(cache_, blob->size());
+  return {};
 }
 
 Result<std::optional<Row>> Table::find(std::string_view key) const {
   TableCursor cursor(shared_from_this());
+  const auto maybe = cursor.look_for(key);
+  MORULA_TRY(maybe);
+  if (!*maybe) return std::nullopt;
   MORULA_TRY(cursor.seek(key));
   if (!cursor.valid() || cursor.row().key != key) return std::nullopt;
   return cursor.row().copy(tree_);
 }
 
-Result<Block> Table::block(const BlockHandle& handle, BlockType type) const {
-  if (!ranges_) return part_of_whole(handle);
-  if (type == BlockType::kRows) return row_block(handle, {});
-  const auto blob =
-      cache_.get({number_, handle.offset}, [&] { return load_filter_or_index(type); });
+Result<Block> Table::section_block(const BlockCursor& top, const Want& want) const {
+  const auto section = SectionHandle::decode(top.row().value);
+  if (!section) return fail(undecodable());
+  if (!ranges_) return part_of_whole(section->block);
+  const auto blob = cache_.get({number_, section->block.offset}, [&]() -> Result<Blob> {
+    std::vector<SectionHandle> sections{*section};
+    for (BlockCursor next = top; next.row().key < want.last_key;) {
+      next.next();
+      if (!next.valid()) break;
+      const auto more = SectionHandle::decode(next.row().value);
+      if (!more || more->begin() != sections.back().end()) break;
+      if (more->end() - section->begin() > want.bytes_max) break;
+      sections.push_back(*more);
+    }
+    return load_sections(sections, want);
+  });
   if (!blob) return fail(blob.error());
   return Block{*blob, **blob};
 }
@@ -126,8 +124,8 @@ Result<Block> Table::part_of_whole(const BlockHandle& handle) const {
   return Block{*whole, part_at(**whole, 0, handle)};
 }
 
-Result<Blob> Table::read_blocks(std::span<const BlockHandle> blocks) const {
-  const ByteRange range{blocks.front().offset, blocks.back().end() - blocks.front().offset};
+Result<Blob> Table::read_sections(std::span<const SectionHandle> sections) const {
+  const ByteRange range{sections.front().begin(), sections.back().end() - sections.front().begin()};
   if (!ranges_) {
     const auto whole = cache_.get({number_, kWholeObject}, [this] { return load_whole(); });
     if (!whole) return fail(whole.error());
@@ -135,8 +133,8 @@ Result<Blob> Table::read_blocks(std::span<const BlockHandle> blocks) const {
   }
   Blob window;
   const auto use = [&](const Blob& bytes) -> Result<> {
-    for (const BlockHandle& handle : blocks) {
-      MORULA_TRY(check_block(part_at(*bytes, range.offset, handle), handle, BlockType::kRows));
+    for (const SectionHandle& section : sections) {
+      MORULA_TRY(check_section(*bytes, range.offset, section));
     }
     window = bytes;
     return {};
@@ -167,25 +165,46 @@ Result<Blob> Table::load_rows(const BlockHandle& handle, std::span<const BlockHa
   return rows;
 }
 
-Result<Blob> Table::load_filter_or_index(BlockType type) const {
-  // They lie side by side, and who wants the one will want the other.
-  const uint64_t begin = footer_.filter.offset;
-  const uint64_t length = footer_.index.end() - begin;
-  Blob filter;
-  Blob index;
+Result<Blob> Table::load_sections(std::span<const SectionHandle> sections, const Want& want) const {
+  const uint64_t begin = sections.front().begin();
+  Blob first;
   const auto use = [&](const Blob& bytes) -> Result<> {
-    const std::string_view first = part_at(*bytes, begin, footer_.filter);
-    const std::string_view second = part_at(*bytes, begin, footer_.index);
-    MORULA_TRY(check_block(first, footer_.filter, BlockType::kFilter));
-    MORULA_TRY(check_block(second, footer_.index, BlockType::kIndex));
-    filter = make_blob(std::string(first));
-    index = make_blob(std::string(second));
+    for (const SectionHandle& section : sections) {
+      const std::string_view block = part_at(*bytes, begin, section.block);
+      MORULA_TRY(check_block(block, section.block, BlockType::kSection));
+      MORULA_TRY(keep_wanted(*bytes, begin, section, want));
+      Blob blob = make_blob(std::string(block));
+      if (section.block == sections.front().block) {
+        first = std::move(blob);
+      } else {
+        cache_.put({number_, section.block.offset}, std::move(blob));
+      }
+    }
     return {};
   };
-  MORULA_TRY(read(ByteRange{begin, length}, use));
-  const bool want_filter = type == BlockType::kFilter;
-  cache_.put({number_, want_filter ? footer_.index.offset : begin}, want_filter ? index : filter);
-  return want_filter ? filter : index;
+  MORULA_TRY(read(ByteRange{begin, sections.back().end() - begin}, use));
+  return first;
+}
+
+Result<> Table::keep_wanted(std::string_view bytes, uint64_t begin, const SectionHandle& section,
+                            const Want& want) const {
+  const auto parts = SectionParts::of(part_at(bytes, begin, section.block));
+  if (!parts) return {};  // whoever asked finds out
+  // A stream that isn't here must not cost others their place.
+  const bool of_a_stream = want.key.size() >= row_key::kStreamBytes;
+  if (of_a_stream && !stream_filter_may_contain(parts->filter, row_key::stream_id(want.key))) {
+    return {};
+  }
+  BlockCursor index(Block{nullptr, parts->index});
+  for (index.seek(want.key); index.valid(); index.next()) {
+    const auto handle = BlockHandle::decode(index.row().value);
+    if (!handle) return {};
+    const std::string_view block = part_at(bytes, begin, *handle);
+    MORULA_TRY(check_block(block, *handle, BlockType::kRows));
+    cache_.put({number_, handle->offset}, make_blob(std::string(block)));
+    if (want.last_key <= index.row().key) break;
+  }
+  return {};
 }
 
 Result<Blob> Table::load_whole() const {

@@ -1,8 +1,10 @@
 // Reads tables where they lie: in the store, a block at a time, through the block cache.
 //
-// A Table itself is a few hundred bytes; its index and filter are in the cache like any block and
-// are read again after an eviction. A store without range reads gives the whole object, which is
-// then kept in the cache as one block.
+// A Table itself is a few hundred bytes and its top index, which is some 20 bytes for each section
+// and charged to the cache. All else is in the cache only: sections' blocks, blocks of rows. A look
+// at a stream reads at most once: a section that isn't there is read with its rows, and of those
+// what was looked for is kept. A store without range reads gives the whole object, which is then
+// kept in the cache as one block.
 //
 // Damage: every byte that is used has been covered by a checksum. Bytes that don't match are read
 // again (they may have been damaged on the way); then it is kCorrupt, naming object and block.
@@ -22,7 +24,7 @@
 #include "core/lsm/block.hpp"
 #include "core/lsm/block_cache.hpp"
 #include "core/lsm/row.hpp"
-#include "core/lsm/stream_filter.hpp"
+#include "core/lsm/section.hpp"
 #include "core/lsm/table_format.hpp"
 #include "core/rt/env.hpp"
 #include "core/store/conditional.hpp"
@@ -32,14 +34,14 @@ namespace morula {
 struct TableReadConfig {
   RetryConfig retry;                                  // pace of repeated reads
   Duration give_up_after = std::chrono::seconds(15);  // a block that can't be read: kUnavailable
-  uint64_t tail_bytes = 64 * kKiB;  // read at open: footer, and index and filter of most tables
+  uint64_t tail_bytes = 16 * kKiB;  // read at open: footer, and top index of most tables
 };
 
 class Table : public std::enable_shared_from_this<Table> {
   struct Private {};
 
  public:
-  /// Reads the table's tail: one request when footer, filter and index fit into it, two otherwise.
+  /// Reads the table's tail: one request when footer and top index fit into it, two otherwise.
   /// `env` and `cache` outlive the table. Suspends. kCorrupt: there is no table of
   /// `tree` with these `bytes`; kNotFound: it is gone; kUnavailable: the store did not give it in
   /// time; kDenied. The same of every method that may suspend.
@@ -49,18 +51,15 @@ class Table : public std::enable_shared_from_this<Table> {
   Table(Private, const Env& env, BlockCache& cache, std::string key, uint64_t bytes, Tree tree,
         const TableReadConfig& config);
 
-  /// False: certainly no row of this stream is here. Suspends only if the filter has been evicted.
-  Result<bool> may_contain(StreamId id) const;
-  /// The row of exactly this key, a tombstone included. May suspend for one block. (Doesn't ask the
-  /// filter.)
+  /// The row of exactly this key, a tombstone included. May suspend.
   Result<std::optional<Row>> find(std::string_view key) const;
 
   // For those who walk the whole table (TableScan).
-  /// The block that names all blocks of rows. May suspend.
-  Result<Block> index() const { return block(footer_.index, BlockType::kIndex); }
-  /// The bytes of these blocks of rows, which lie side by side. Nothing of it goes into the cache,
-  /// unless the store has no range reads. Suspends.
-  Result<Blob> read_blocks(std::span<const BlockHandle> blocks) const;
+  /// Names the sections.
+  const Block& top_index() const { return top_; }
+  /// The bytes of these sections, which lie side by side, and of their rows; checked. Nothing of it
+  /// goes into the cache, unless the store has no range reads. Suspends.
+  Result<Blob> read_sections(std::span<const SectionHandle> sections) const;
   /// What to say of bytes that have a right checksum and make no sense.
   Error undecodable() const;
 
@@ -73,21 +72,35 @@ class Table : public std::enable_shared_from_this<Table> {
  private:
   friend class TableCursor;
 
-  /// The block that `handle` names. May suspend.
-  Result<Block> block(const BlockHandle& handle, BlockType type) const;
-  /// As `block`, of rows; those of `more`, which lie right behind it, are read along with it if it
-  /// is missing, and kept in the cache.
+  /// Rows that somebody is after: from `key` (empty: the section's first) to `last_key` (empty:
+  /// only the one). What has to be read for them is read in pieces of at most `bytes_max`, but at
+  /// least a block or section.
+  struct Want {
+    std::string_view key;
+    std::string_view last_key;
+    uint64_t bytes_max = 0;
+  };
+  /// The block of the section at which `top`, a cursor of the top index, stands. If it is missing,
+  /// it is read with its rows, and so are the sections behind it as far as `want` goes; what is
+  /// wanted of them is kept in the cache. May suspend.
+  Result<Block> section_block(const BlockCursor& top, const Want& want) const;
+  /// A block of rows; those of `more`, which lie right behind it, are read along with it if it is
+  /// missing, and kept in the cache. May suspend.
   Result<Block> row_block(const BlockHandle& handle, std::span<const BlockHandle> more) const;
   Result<Block> part_of_whole(const BlockHandle& handle) const;
 
   // What the cache calls for a block that it lacks.
   Result<Blob> load_rows(const BlockHandle& handle, std::span<const BlockHandle> more) const;
-  Result<Blob> load_filter_or_index(BlockType type) const;
+  Result<Blob> load_sections(std::span<const SectionHandle> sections, const Want& want) const;
   Result<Blob> load_whole() const;
+  /// Puts into the cache what is wanted of a section that was read; `bytes` begin at `begin`.
+  Result<> keep_wanted(std::string_view bytes, uint64_t begin, const SectionHandle& section,
+                       const Want& want) const;
 
-  /// Reads the footer, and brings filter and index into the cache.
+  /// Reads footer and top index.
   Result<> read_tail();
   Result<> use_tail(std::string_view tail);
+  Result<> use_top(std::string_view top);
 
   using Use = std::function<Result<>(const Blob& bytes)>;
   /// Reads the range, or the whole object, and hands it to `use`; again if that says kCorrupt.
@@ -107,6 +120,8 @@ class Table : public std::enable_shared_from_this<Table> {
   const uint64_t number_;  // in the cache
   const bool ranges_;      // the store has range reads
   TableFooter footer_;
+  Block top_;
+  BlockCache::Charge charge_;
 };
 
 /// Walks a table's rows in key order. Holds the table and the block that it stands in, whatever the
@@ -123,6 +138,14 @@ class TableCursor {
   explicit TableCursor(std::shared_ptr<const Table> table) : TableCursor(std::move(table), {}) {}
   TableCursor(std::shared_ptr<const Table> table, ReadAhead ahead);
 
+  /// Whether rows of the stream of `key` may follow from that key on; false is certain. Suspends
+  /// only if the section is not in the cache; then what is wanted of it is read along with it.
+  Result<bool> look_for(std::string_view key);
+  /// It said that they may. The next call is a seek to that key, which goes on from there.
+  bool promising() const { return looked_; }
+  /// From now on reads ahead as much as it may.
+  void hurry() { ahead_bytes_ = ahead_.bytes_max; }
+
   /// To the first row whose key is `key` or greater. May suspend. After an error the cursor is not
   /// valid.
   Result<> seek(std::string_view key);
@@ -132,9 +155,13 @@ class TableCursor {
   RowView row() const { return rows_.row(); }
 
  private:
-  /// Enters the block of rows that the index stands at.
+  // False when there is none; all rows are before it. `key` is the next that is wanted.
+  Result<bool> seek_section(std::string_view key);
+  Result<bool> next_section(std::string_view key);
+  Result<bool> enter_section(std::string_view key);
+  /// Enters the block of rows that the section's index stands at.
   Result<> enter_block();
-  /// The blocks behind the one that the index stands at, as far as read-ahead goes.
+  /// The blocks of the section behind the one that its index stands at, as far as read-ahead goes.
   std::vector<BlockHandle> blocks_ahead(const BlockHandle& first) const;
   /// From the end of a block of rows to the start of the next.
   Result<> leave_ended_block();
@@ -143,7 +170,10 @@ class TableCursor {
   std::shared_ptr<const Table> table_;
   ReadAhead ahead_;
   uint64_t ahead_bytes_;  // now
-  BlockCursor index_;
+  bool looked_ = false;
+  BlockCursor top_;
+  std::string_view filter_;  // of the section that `index_` holds
+  BlockCursor index_;        // of the section
   BlockCursor rows_;
 };
 

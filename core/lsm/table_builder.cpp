@@ -9,49 +9,66 @@
 namespace morula {
 
 TableOptions TableOptions::of(Tree tree) {
-  return {tree == Tree::kMeta ? 4 * kKiB : 32 * kKiB};
+  if (tree == Tree::kMeta) return {4 * kKiB, 128 * kKiB};
+  return {32 * kKiB, 256 * kKiB};
 }
 
 TableBuilder::TableBuilder(Tree tree, TableOptions options)
-    : tree_(tree), options_(options), bytes_(table_header(tree)) {}
+    : tree_(tree), options_(options), bytes_(table_header(tree)), section_begin_(bytes_.size()) {}
 
 void TableBuilder::add(const RowView& row) {
   MORULA_CHECK(rows_ == 0 || last_key_ < row.key, "rows come in key order, each once");
-  if (!block_.empty() &&
-      block_.bytes() + row.key.size() + row.value.size() > options_.block_bytes) {
-    cut_block();
-  }
   const StreamId stream = row_key::stream_id(row.key);
+  if (!block_.empty() && is_full(stream, block_.bytes() + row.key.size() + row.value.size())) {
+    cut_block(row.key);
+  }
   if (rows_ == 0) first_ = stream;
-  filter_.add(stream);
+  if (rows_ == 0 || stream != last_) ++streams_;
+  last_ = stream;
+  section_.add_stream(stream);
   block_.add(row);
   last_key_.assign(row.key);
   ++rows_;
   tombstones_ += row.deleted ? 1 : 0;
 }
 
-void TableBuilder::cut_block() {
+/// A block ends between two streams, unless one of them is large: a stream's few rows are read
+/// together, and a separator of streams is shorter than one of rows.
+bool TableBuilder::is_full(StreamId next, uint64_t bytes) const {
+  return bytes > options_.block_bytes &&
+         (next != last_ || bytes > options_.block_bytes + options_.block_bytes / 4);
+}
+
+void TableBuilder::cut_block(std::string_view next) {
   const std::string block = block_.finish();
-  const std::string handle = BlockHandle::of(block, bytes_.size()).encode();
-  index_.add({last_key_, ChangeNumber(), false, handle});
+  const std::string_view last = separator(last_key_, next);
+  section_.add_block(last, BlockHandle::of(block, bytes_.size()));
   bytes_.append(block);
+  if (bytes_.size() - section_begin_ >= options_.section_bytes) cut_section(last);
+}
+
+void TableBuilder::cut_section(std::string_view last) {
+  const std::string block = section_.finish();
+  const SectionHandle section{bytes_.size() - section_begin_,
+                              BlockHandle::of(block, bytes_.size())};
+  index_.add({last, ChangeNumber(), false, section.encode()});
+  bytes_.append(block);
+  section_begin_ = bytes_.size();
 }
 
 StreamRange TableBuilder::streams() const {
-  return {first_, row_key::stream_id(last_key_)};
+  return {first_, last_};
 }
 
 std::string TableBuilder::finish() {
   MORULA_CHECK(rows_ > 0);
-  cut_block();
+  cut_block({});
+  if (!section_.empty()) cut_section(last_key_);
   TableFooter footer;
   footer.tree = tree_;
   footer.rows = rows_;
   footer.tombstones = tombstones_;
-  footer.streams = filter_.streams();
-  const std::string filter = filter_.finish();
-  footer.filter = BlockHandle::of(filter, bytes_.size());
-  bytes_.append(filter);
+  footer.streams = streams_;
   const std::string index = index_.finish();
   footer.index = BlockHandle::of(index, bytes_.size());
   bytes_.append(index);

@@ -10,15 +10,18 @@
 #include "core/lsm/block.hpp"
 #include "core/lsm/memtable.hpp"
 #include "core/lsm/row.hpp"
-#include "core/lsm/stream_filter.hpp"
+#include "core/lsm/section.hpp"
 #include "core/lsm/stream_range.hpp"
 
 namespace morula {
 
 struct TableOptions {
-  size_t block_bytes = 0;  // a block is cut when the next row would pass it
+  size_t block_bytes = 0;      // of a block, about
+  uint64_t section_bytes = 0;  // a section is cut when its blocks have so many
 
-  /// 4 KiB for meta (a cold append reads one), 32 KiB for data (reads are scans).
+  /// Blocks of 4 KiB for meta (a cold append reads one), of 32 KiB for data (reads are scans).
+  /// Sections are as small as the memory for their places allows: a cold read may have to take a
+  /// whole one.
   static TableOptions of(Tree tree);
 };
 
@@ -30,7 +33,7 @@ class TableBuilder {
   /// Keys must ascend, each once. A row that is larger than a block gets one of its own.
   void add(const RowView& row);
   uint64_t rows() const { return rows_; }
-  /// Of the object so far, without index and filter.
+  /// Of the object so far, without the top index.
   uint64_t bytes() const { return bytes_.size() + block_.bytes(); }
   /// At least one row has been added.
   StreamRange streams() const;
@@ -38,15 +41,22 @@ class TableBuilder {
   std::string finish();
 
  private:
-  void cut_block();
+  /// Whether the block ends before a row of the stream `next` that would bring it to `bytes`.
+  bool is_full(StreamId next, uint64_t bytes) const;
+  /// `next`: the key of the row that follows; empty at the end.
+  void cut_block(std::string_view next);
+  void cut_section(std::string_view last);
 
   Tree tree_;
   TableOptions options_;
   std::string bytes_;
   BlockBuilder block_{BlockType::kRows};
-  BlockBuilder index_{BlockType::kIndex};
-  StreamFilterBuilder filter_;
+  SectionBuilder section_;
+  uint64_t section_begin_ = 0;  // in bytes_
+  BlockBuilder index_{BlockType::kIndex, kIndexRestartInterval};
   StreamId first_;
+  StreamId last_;
+  uint64_t streams_ = 0;
   std::string last_key_;
   uint64_t rows_ = 0;
   uint64_t tombstones_ = 0;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "core/base/units.hpp"
 #include "core/lsm/table.hpp"
@@ -13,17 +14,44 @@ constexpr uint64_t kAheadBytesMin = 128 * kKiB;  // of a walk that has passed it
 TableCursor::TableCursor(std::shared_ptr<const Table> table, ReadAhead ahead)
     : table_(std::move(table)), ahead_(std::move(ahead)), ahead_bytes_(ahead_.bytes_first) {}
 
+Result<bool> TableCursor::look_for(std::string_view key) {
+  const StreamId id = row_key::stream_id(key);
+  const std::string_view stream = key.substr(0, row_key::kStreamBytes);
+  looked_ = false;
+  auto within = seek_section(key);
+  while (within && *within && !looked_) {
+    looked_ = stream_filter_may_contain(filter_, id);
+    // Where a section ends within a stream, the next one has more of it.
+    if (looked_ || !top_.row().key.starts_with(stream)) break;
+    within = next_section(key);
+  }
+  if (!within) return fail(std::move(within).error());
+  return looked_;
+}
+
 Result<> TableCursor::seek(std::string_view key) {
-  rows_ = BlockCursor();
-  auto index = table_->block(table_->footer_.index, BlockType::kIndex);
-  if (!index) return fail(std::move(index).error());
-  index_ = BlockCursor(*std::move(index));
-  index_.seek(key);  // an index entry has the last key of its block
-  if (index_.damaged()) return undecodable();
-  if (!index_.valid()) return {};
+  if (!std::exchange(looked_, false)) {
+    const auto within = seek_section(key);
+    if (!within) return fail(within.error());
+    if (!*within) return {};
+  }
+  index_.seek(key);
+  if (!index_.valid()) return undecodable();
   MORULA_TRY(enter_block());
   rows_.seek(key);
   return leave_ended_block();
+}
+
+Result<bool> TableCursor::seek_section(std::string_view key) {
+  rows_ = BlockCursor();
+  top_ = BlockCursor(table_->top_);
+  top_.seek(key);  // an entry's key is at least the last one of what it names
+  return enter_section(key);
+}
+
+Result<bool> TableCursor::next_section(std::string_view key) {
+  top_.next();
+  return enter_section(key);
 }
 
 Result<> TableCursor::next() {
@@ -36,11 +64,30 @@ Result<> TableCursor::leave_ended_block() {
     if (rows_.damaged()) return undecodable();
     index_.next();
     if (index_.damaged()) return undecodable();
-    if (!index_.valid()) return {};
+    if (!index_.valid()) {
+      const auto within = next_section({});
+      if (!within) return fail(within.error());
+      if (!*within) return {};
+      index_.seek_first();
+      if (!index_.valid()) return undecodable();
+    }
     MORULA_TRY(enter_block());
     rows_.seek_first();
   }
   return {};
+}
+
+Result<bool> TableCursor::enter_section(std::string_view key) {
+  index_ = BlockCursor();
+  if (top_.damaged()) return fail(table_->undecodable());
+  if (!top_.valid()) return false;
+  auto block = table_->section_block(top_, {key, ahead_.last_key, ahead_bytes_});
+  if (!block) return fail(std::move(block).error());
+  const auto parts = SectionParts::of(block->bytes);
+  if (!parts) return fail(table_->undecodable());
+  filter_ = parts->filter;
+  index_ = BlockCursor({std::move(block->owner), parts->index});
+  return true;
 }
 
 Result<> TableCursor::enter_block() {

@@ -4,6 +4,7 @@
 
 #include "core/base/check.hpp"
 #include "core/base/codec.hpp"
+#include "core/lsm/section.hpp"
 
 namespace morula {
 namespace {
@@ -59,8 +60,6 @@ std::string TableFooter::encode() const {
   std::string bytes;
   Encoder out(bytes);
   out.u8(static_cast<uint8_t>(tree));
-  out.u8(index_levels);
-  put_handle(out, filter);
   put_handle(out, index);
   out.u64(rows);
   out.u64(tombstones);
@@ -97,17 +96,13 @@ Result<TableFooter> TableFooter::decode(std::string_view bytes, uint64_t object_
   TableFooter footer;
   const uint8_t tree = in.u8();
   footer.tree = static_cast<Tree>(tree);
-  footer.index_levels = in.u8();
-  footer.filter = take_handle(in);
   footer.index = take_handle(in);
   footer.rows = in.u64();
   footer.tombstones = in.u64();
   footer.streams = in.u64();
-  if (in.failed() || tree > static_cast<uint8_t>(Tree::kData) || footer.index_levels != 1 ||
-      footer.rows == 0 || footer.filter.offset <= kTableHeaderBytes ||
-      footer.filter.offset > object_bytes || footer.filter.length > object_bytes ||
-      footer.filter.end() != footer.index.offset || footer.index.length > object_bytes ||
-      footer.index.end() + footer_bytes != object_bytes) {
+  if (in.failed() || tree > static_cast<uint8_t>(Tree::kData) || footer.rows == 0 ||
+      footer.index.offset <= kTableHeaderBytes || footer.index.offset > object_bytes ||
+      footer.index.length > object_bytes || footer.index.end() + footer_bytes != object_bytes) {
     return corrupt("footer: its parts don't fit together, or the object's length is wrong");
   }
   return footer;
@@ -135,27 +130,32 @@ Result<> check_block(std::string_view bytes, const BlockHandle& handle, BlockTyp
   return {};
 }
 
+std::string_view part_at(std::string_view bytes, uint64_t begin, const BlockHandle& handle) {
+  if (handle.offset < begin || handle.offset - begin > bytes.size() ||
+      handle.length > bytes.size() - (handle.offset - begin)) {
+    return {};
+  }
+  return bytes.substr(handle.offset - begin, handle.length);
+}
+
 Result<> check_table(std::string_view object, Tree tree) {
   const auto footer = TableFooter::decode(
       object.substr(object.size() - std::min(object.size(), TableFooter::kBytes)), object.size());
   if (!footer) return fail(footer.error());
   if (footer->tree != tree) return corrupt("footer: it is a table of the other tree");
   if (!object.starts_with(table_header(tree))) return corrupt("header: it is damaged");
-  const auto part = [&](const BlockHandle& handle) {
-    return object.substr(std::min<uint64_t>(handle.offset, object.size()), handle.length);
-  };
-  MORULA_TRY(check_block(part(footer->filter), footer->filter, BlockType::kFilter));
-  MORULA_TRY(check_block(part(footer->index), footer->index, BlockType::kIndex));
+  const std::string_view index = part_at(object, 0, footer->index);
+  MORULA_TRY(check_block(index, footer->index, BlockType::kIndex));
   uint64_t offset = kTableHeaderBytes;
-  BlockCursor index(Block{nullptr, part(footer->index)});
-  for (index.seek_first(); index.valid(); index.next()) {
-    const auto handle = BlockHandle::decode(index.row().value);
-    if (!handle) return fail(handle.error());
-    if (handle->offset != offset) return corrupt("index: the blocks don't lie side by side");
-    MORULA_TRY(check_block(part(*handle), *handle, BlockType::kRows));
-    offset = handle->end();
+  BlockCursor top(Block{nullptr, index});
+  for (top.seek_first(); top.valid(); top.next()) {
+    const auto section = SectionHandle::decode(top.row().value);
+    MORULA_TRY(section);
+    if (section->begin() != offset) return corrupt("index: the sections don't lie side by side");
+    MORULA_TRY(check_section(object, 0, *section));
+    offset = section->end();
   }
-  if (index.damaged() || offset != footer->filter.offset) {
+  if (top.damaged() || offset != footer->index.offset) {
     return corrupt("index: it does not cover the rows");
   }
   return {};

@@ -28,13 +28,11 @@ struct BlockHandle {
 
 /// The end of every table.
 struct TableFooter {
-  static constexpr uint32_t kFormat = 1;
+  static constexpr uint32_t kFormat = 2;
   static constexpr size_t kBytes = 128;  // fixed, so that it is found from the end
 
   Tree tree = Tree::kMeta;
-  uint8_t index_levels = 1;  // 1: `index` names the row blocks
-  BlockHandle filter;
-  BlockHandle index;  // begins where the filter ends
+  BlockHandle index;  // the top index, which names the sections; ends where the footer begins
   uint64_t rows = 0;
   uint64_t tombstones = 0;  // of `rows`
   uint64_t streams = 0;
@@ -48,6 +46,9 @@ struct TableFooter {
 std::string table_header(Tree tree);
 inline constexpr uint64_t kTableHeaderBytes = 24;
 
+/// The block that `handle` names; empty unless it lies in `bytes`, which are the table's from
+/// `begin` on.
+std::string_view part_at(std::string_view bytes, uint64_t begin, const BlockHandle& handle);
 /// kCorrupt, saying what is wrong, unless `bytes` is the block that `handle` names.
 Result<> check_block(std::string_view bytes, const BlockHandle& handle, BlockType type);
 /// Looks at every byte of a table's object. kCorrupt, naming the block.

@@ -9,25 +9,26 @@ TableScan::TableScan(std::shared_ptr<const Table> table, Prefix clip, uint64_t w
 
 Result<> TableScan::read_more() {
   if (!started_) {
-    auto index = table_->index();
-    if (!index) return fail(std::move(index).error());
-    index_ = BlockCursor(*std::move(index));
-    index_.seek_first();
+    top_ = BlockCursor(table_->top_index());
+    top_.seek_first();
     started_ = true;
   }
   if (rows_.damaged() || undecodable_) return fail(table_->undecodable());
-  blocks_.clear();
-  next_block_ = 0;
-  for (; index_.valid(); index_.next()) {
-    const auto handle = BlockHandle::decode(index_.row().value);
-    if (!handle) return fail(table_->undecodable());
-    const bool fits = blocks_.empty() || handle->end() - blocks_[0].offset <= window_bytes_;
+  sections_.clear();
+  next_section_ = 0;
+  for (; top_.valid(); top_.next()) {
+    const auto section = SectionHandle::decode(top_.row().value);
+    if (!section) return fail(table_->undecodable());
+    if (!sections_.empty() && section->begin() != sections_.back().end()) {
+      return fail(table_->undecodable());
+    }
+    const bool fits = sections_.empty() || section->end() - sections_[0].begin() <= window_bytes_;
     if (!fits) break;
-    blocks_.push_back(*handle);
+    sections_.push_back(*section);
   }
-  if (index_.damaged()) return fail(table_->undecodable());
-  if (!blocks_.empty()) {
-    auto window = table_->read_blocks(blocks_);
+  if (top_.damaged()) return fail(table_->undecodable());
+  if (!sections_.empty()) {
+    auto window = table_->read_sections(sections_);
     if (!window) return fail(std::move(window).error());
     window_ = *std::move(window);
     bytes_read_ += window_->size();
@@ -42,7 +43,7 @@ void TableScan::next() {
 }
 
 void TableScan::settle() {
-  for (;;) {
+  do {
     for (; rows_.valid(); rows_.next()) {
       const auto parts = row_key::parse(table_->tree(), rows_.row().key);
       undecodable_ = !parts;
@@ -50,16 +51,26 @@ void TableScan::settle() {
       parts_ = *parts;
       if (clip_.contains(parts_.id)) return;
     }
-    if (rows_.damaged()) return;
-    if (next_block_ == blocks_.size()) {
-      ended_ = !index_.valid();
-      return;
+  } while (!rows_.damaged() && enter_next_block());
+}
+
+bool TableScan::enter_next_block() {
+  const auto part = [this](const BlockHandle& handle) {
+    return std::string_view(*window_).substr(handle.offset - sections_[0].begin(), handle.length);
+  };
+  if (index_.valid()) index_.next();
+  while (!index_.valid()) {
+    if (next_section_ == sections_.size()) {
+      ended_ = !top_.valid();
+      return false;
     }
-    const BlockHandle& block = blocks_[next_block_++];
-    const uint64_t begin = block.offset - blocks_[0].offset;
-    rows_ = BlockCursor({window_, std::string_view(*window_).substr(begin, block.length)});
-    rows_.seek_first();
+    const auto parts = SectionParts::of(part(sections_[next_section_++].block));
+    index_ = BlockCursor({window_, parts->index});  // check_section has walked it
+    index_.seek_first();
   }
+  rows_ = BlockCursor({window_, part(*BlockHandle::decode(index_.row().value))});
+  rows_.seek_first();
+  return true;
 }
 
 }  // namespace morula

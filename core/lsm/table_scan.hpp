@@ -34,16 +34,19 @@ class TableScan {
  private:
   /// To the next row that counts, within the window.
   void settle();
+  /// To the next block of rows; false when the window has no more.
+  bool enter_next_block();
 
   std::shared_ptr<const Table> table_;
   Prefix clip_;
   uint64_t window_bytes_;
   bool started_ = false;
   bool ended_ = false;
-  BlockCursor index_;
+  BlockCursor top_;
   Blob window_;
-  std::vector<BlockHandle> blocks_;  // of the window
-  size_t next_block_ = 0;
+  std::vector<SectionHandle> sections_;  // of the window
+  size_t next_section_ = 0;
+  BlockCursor index_;  // of the section
   BlockCursor rows_;
   row_key::Parts parts_;      // of the row; its suffix lies in the row's key
   bool undecodable_ = false;  // a row has a key that is none of this tree

@@ -70,22 +70,13 @@ class Source {
   std::variant<Memtable::Cursor, TableCursor> walk_;
 };
 
-/// All of them, each at its first row of `scan`.
+/// All of them, each at its first row from `begin` on.
 Result<std::vector<Source>> open_sources(
-    const std::vector<std::shared_ptr<const Memtable>>& memtables,
-    const std::vector<std::shared_ptr<const Table>>& tables, const DataScan& scan) {
-  // The first key behind the row that ends at `from`.
-  const Offset next{scan.from.messages, scan.from.bytes + 1};
-  const ShortKey begin = ShortKey::data(scan.id, scan.generation, next);
+    const std::vector<std::shared_ptr<const Memtable>>& memtables, std::vector<TableCursor> tables,
+    std::string_view begin) {
   std::vector<Source> sources;
   sources.reserve(tables.size() + memtables.size());
-  for (const auto& table : tables) {
-    // Of several tables most have no row in the range: those read one block.
-    const uint64_t ahead = std::min(scan.bytes_max, kReadAheadMax);
-    const uint64_t first = tables.size() == 1 ? ahead : 0;
-    sources.emplace_back(
-        TableCursor(table, {row_key::data(scan.id, scan.generation, scan.to), ahead, first}));
-  }
+  for (TableCursor& table : tables) sources.emplace_back(std::move(table));
   const auto done = for_each_concurrently(tables.size(), kTablesAtOnce,
                                           [&](size_t i) { return sources[i].seek(begin); });
   MORULA_TRY(done);
@@ -111,22 +102,22 @@ Source* next_source(std::vector<Source>& sources, std::string_view last_key) {
 
 }  // namespace
 
-Result<std::vector<std::shared_ptr<const Table>>> TreeReader::tables_of(StreamId id) const {
-  const std::vector<ClippedTable>& all = sources_.tables;
-  std::vector<char> chosen(all.size(), 0);
-  const auto done = for_each_concurrently(all.size(), kTablesAtOnce, [&](size_t i) -> Result<> {
-    if (!all[i].clip.contains(id) || !all[i].streams.contains(id)) return {};
-    const Result<bool> maybe = all[i].table->may_contain(id);
+Result<std::vector<TableCursor>> TreeReader::cursors_at(std::string_view key,
+                                                        const TableCursor::ReadAhead& ahead) const {
+  const StreamId id = row_key::stream_id(key);
+  std::vector<TableCursor> cursors;
+  for (const ClippedTable& table : sources_.tables) {
+    if (!table.clip.contains(id) || !table.streams.contains(id)) continue;
+    cursors.emplace_back(table.table, ahead);
+  }
+  const auto done = for_each_concurrently(cursors.size(), kTablesAtOnce, [&](size_t i) -> Result<> {
+    const Result<bool> maybe = cursors[i].look_for(key);
     if (!maybe) return fail(maybe.error());
-    chosen[i] = *maybe ? 1 : 0;
     return {};
   });
   MORULA_TRY(done);
-  std::vector<std::shared_ptr<const Table>> tables;
-  for (size_t i = 0; i < all.size(); ++i) {
-    if (chosen[i] != 0) tables.push_back(all[i].table);
-  }
-  return tables;
+  std::erase_if(cursors, [](const TableCursor& cursor) { return !cursor.promising(); });
+  return cursors;
 }
 
 Result<std::optional<Row>> TreeReader::find_hot(StreamId id) const {
@@ -141,20 +132,21 @@ Result<std::optional<Row>> TreeReader::find_hot(StreamId id) const {
       if (later_rows_are_older()) break;
     }
   }
-  const auto tables = tables_of(id);
-  if (!tables) return fail(tables.error());
-  const auto done = for_each_concurrently(tables->size(), kTablesAtOnce, [&](size_t i) -> Result<> {
-    TableCursor cursor((*tables)[i]);
-    MORULA_TRY(cursor.seek(prefix));
-    while (cursor.valid() && cursor.row().key.starts_with(prefix)) {
-      if (is_hot(cursor.row().key)) {
-        newest.offer(cursor.row());
-        if (later_rows_are_older()) break;
-      }
-      MORULA_TRY(cursor.next());
-    }
-    return {};
-  });
+  auto cursors = cursors_at(prefix, {});
+  if (!cursors) return fail(std::move(cursors).error());
+  const auto done =
+      for_each_concurrently(cursors->size(), kTablesAtOnce, [&](size_t i) -> Result<> {
+        TableCursor& cursor = (*cursors)[i];
+        MORULA_TRY(cursor.seek(prefix));
+        while (cursor.valid() && cursor.row().key.starts_with(prefix)) {
+          if (is_hot(cursor.row().key)) {
+            newest.offer(cursor.row());
+            if (later_rows_are_older()) break;
+          }
+          MORULA_TRY(cursor.next());
+        }
+        return {};
+      });
   MORULA_TRY(done);
   return newest.take();
 }
@@ -165,25 +157,33 @@ Result<std::optional<Row>> TreeReader::find(std::string_view key) const {
     const auto row = memtable->find(tree_, key);
     if (row && (!newest || row->change > newest->change)) newest = row->copy(tree_);
   }
-  const auto tables = tables_of(row_key::stream_id(key));
-  if (!tables) return fail(tables.error());
-  const auto done = for_each_concurrently(tables->size(), kTablesAtOnce, [&](size_t i) -> Result<> {
-    auto row = (*tables)[i]->find(key);
-    if (!row) return fail(std::move(row).error());
-    if (*row && (!newest || (*row)->change > newest->change)) newest = **std::move(row);
-    return {};
-  });
+  auto cursors = cursors_at(key, {});
+  if (!cursors) return fail(std::move(cursors).error());
+  const auto done =
+      for_each_concurrently(cursors->size(), kTablesAtOnce, [&](size_t i) -> Result<> {
+        TableCursor& cursor = (*cursors)[i];
+        MORULA_TRY(cursor.seek(key));
+        if (!cursor.valid() || cursor.row().key != key) return {};
+        if (!newest || cursor.row().change > newest->change) newest = cursor.row().copy(tree_);
+        return {};
+      });
   MORULA_TRY(done);
   return newest;
 }
 
 Result<> TreeReader::scan_data(DataScan& scan, const TakeRow& take) const {
   MORULA_CHECK(tree_ == Tree::kData);
-  const auto tables = tables_of(scan.id);
-  if (!tables) return fail(tables.error());
-  auto sources = open_sources(sources_.memtables, *tables, scan);
-  MORULA_TRY(sources);
+  // The first key behind the row that ends at `from`.
+  const Offset next{scan.from.messages, scan.from.bytes + 1};
+  const ShortKey begin = ShortKey::data(scan.id, scan.generation, next);
   const ShortKey last = ShortKey::data(scan.id, scan.generation, scan.to);
+  const uint64_t ahead = std::min(scan.bytes_max, kReadAheadMax);
+  auto cursors = cursors_at(begin, {std::string(std::string_view(last)), ahead, 0});
+  MORULA_TRY(cursors);
+  // Of several tables most have no row in the range: those read one block.
+  if (cursors->size() == 1) cursors->front().hurry();
+  auto sources = open_sources(sources_.memtables, *std::move(cursors), begin);
+  MORULA_TRY(sources);
   while (scan.rows == 0 || scan.bytes < scan.bytes_max) {
     Source* best = next_source(*sources, last);
     if (best == nullptr) break;

@@ -70,8 +70,10 @@ class TreeReader {
   const TreeSources& sources() const { return sources_; }
 
  private:
-  /// The tables that may hold rows of the stream.
-  Result<std::vector<std::shared_ptr<const Table>>> tables_of(StreamId id) const;
+  /// Cursors of the tables that may have rows of the stream of `key` from there on; each is next to
+  /// seek that key.
+  Result<std::vector<TableCursor>> cursors_at(std::string_view key,
+                                              const TableCursor::ReadAhead& ahead) const;
 
   Tree tree_;
   TreeSources sources_;

@@ -19,18 +19,21 @@ Result<> for_each_concurrently(size_t count, size_t width, Body&& body) {
   if (count == 0) return {};
   if (count == 1) return body(size_t{0});
   size_t next = 0;
+  size_t fibers = 0;
   std::optional<Error> failed;
-  const auto work = [&] {
+  // Each starts the next one, which runs only once this one has suspended: a body that never does
+  // costs one fiber, not `width` of them.
+  const auto work = [&](Scope& scope, const auto& again) -> void {
+    if (++fibers < std::min(count, width)) {
+      scope.spawn("concurrently", [&scope, &again] { again(scope, again); });
+    }
     while (next < count && !failed) {
       auto done = body(next++);
       if (!done && !failed) failed = std::move(done).error();
     }
   };
   with_scope(Domain::current(), [&](Scope& scope) {
-    for (size_t fibers = 1; fibers < std::min(count, width); ++fibers) {
-      scope.spawn("concurrently", work);
-    }
-    work();
+    work(scope, work);
     scope.join();
   });
   if (failed) return fail(std::move(*failed));

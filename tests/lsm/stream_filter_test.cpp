@@ -11,9 +11,9 @@ RC_GTEST_PROP(StreamFilter, NeverDeniesAStreamThatWasAdded, ()) {
       rc::gen::pair(rc::gen::inRange<uint64_t>(0, 4), rc::gen::arbitrary<uint64_t>()));
   StreamFilterBuilder builder;
   for (const auto& [high, low] : ids) builder.add({high, low});
-  const std::string block = builder.finish();
+  const std::string filter = builder.finish();
   for (const auto& [high, low] : ids) {
-    RC_ASSERT(stream_filter_may_contain(block, {high, low}));
+    RC_ASSERT(stream_filter_may_contain(filter, {high, low}));
   }
 }
 
@@ -22,11 +22,11 @@ TEST(StreamFilter, DeniesNinetyNineOfAHundredOthers) {
   for (const uint64_t count : {1, 10, 1000, 100'000}) {
     StreamFilterBuilder builder;
     for (uint64_t n = 0; n < count; ++n) builder.add({n << 52, n});
-    const std::string block = builder.finish();
-    EXPECT_LE(block.size(), 2 + std::max<uint64_t>(8, count * 10 / 8 + 1));
+    const std::string filter = builder.finish();
+    EXPECT_LE(filter.size(), 1 + std::max<uint64_t>(8, count * 10 / 8 + 1));
     uint64_t maybe = 0;
     for (uint64_t n = 0; n < 100'000; ++n) {
-      maybe += stream_filter_may_contain(block, {n << 52, count + n}) ? 1 : 0;
+      maybe += stream_filter_may_contain(filter, {n << 52, count + n}) ? 1 : 0;
     }
     EXPECT_LE(maybe, 1'300u) << count;
   }

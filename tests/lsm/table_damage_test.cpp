@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/lsm/block_cache.hpp"
-#include "core/lsm/stream_filter.hpp"
+#include "core/lsm/section.hpp"
 #include "core/lsm/table.hpp"
 #include "core/lsm/table_builder.hpp"
 #include "sim/world/test_world.hpp"
@@ -17,11 +17,11 @@ namespace morula {
 namespace {
 
 constexpr const char* kKey = "sst/a/1.sst";
-constexpr size_t kFooterFieldsAt = 2;  // behind tree and levels: handles and counts
-constexpr size_t kFooterFieldsEnd = 74;
+constexpr size_t kFooterFieldsAt = 1;  // behind the tree: handle and counts
+constexpr size_t kFooterFieldsEnd = 49;
 
 std::string sound_table() {
-  TableBuilder builder(Tree::kMeta, {200});
+  TableBuilder builder(Tree::kMeta, {200, 600});
   for (uint64_t n = 1; n < 40; ++n) {
     const std::string key = row_key::meta({n, 1}, Generation(1), RowKind::kHot);
     builder.add({key, ChangeNumber(n), n % 5 == 0, "value of a row"});
@@ -34,61 +34,84 @@ TableFooter footer_of(std::string_view table) {
       .value();
 }
 
-std::vector<BlockHandle> row_blocks(const std::string& table) {
-  const BlockHandle index = footer_of(table).index;
+std::string_view bytes_of(std::string_view table, const BlockHandle& handle) {
+  return table.substr(handle.offset, handle.length);
+}
+
+std::vector<SectionHandle> sections_of(std::string_view table) {
+  std::vector<SectionHandle> sections;
+  BlockCursor cursor(Block{nullptr, bytes_of(table, footer_of(table).index)});
+  for (cursor.seek_first(); cursor.valid(); cursor.next()) {
+    sections.push_back(SectionHandle::decode(cursor.row().value).value());
+  }
+  return sections;
+}
+
+std::vector<BlockHandle> row_blocks(std::string_view table, const SectionHandle& section) {
   std::vector<BlockHandle> blocks;
-  BlockCursor cursor(Block{nullptr, std::string_view(table).substr(index.offset, index.length)});
+  BlockCursor cursor(Block{nullptr, SectionParts::of(bytes_of(table, section.block))->index});
   for (cursor.seek_first(); cursor.valid(); cursor.next()) {
     blocks.push_back(BlockHandle::decode(cursor.row().value).value());
   }
   return blocks;
 }
 
-/// Damages the block, which keeps its place and length; its new handle.
-BlockHandle damage_block(std::string& table, const BlockHandle& handle, Random& random) {
+/// Damages the block, which keeps its place and length.
+void damage_block(std::string& table, const BlockHandle& handle, Random& random) {
   std::string block = damaged(table.substr(handle.offset, handle.length), random);
   block.resize(handle.length);
   if (random.chance(7, 8)) block[0] = table[handle.offset];  // else another type
   table.replace(handle.offset, handle.length, block);
-  return BlockHandle::of(block, handle.offset);
 }
 
-void replace_footer(std::string& table, const TableFooter& footer) {
+/// Writes the block's new checksum into its handle, which lies within `place`.
+void mend_handle(std::string& table, const BlockHandle& old, const BlockHandle& place) {
+  const std::string now = BlockHandle::of(bytes_of(table, old), old.offset).encode();
+  const size_t at = table.find(old.encode(), place.offset);
+  if (at < place.end()) table.replace(at, now.size(), now);
+}
+
+void mend_footer(std::string& table, TableFooter footer) {
+  footer.index = BlockHandle::of(bytes_of(table, footer.index), footer.index.offset);
   table.replace(table.size() - TableFooter::kBytes, TableFooter::kBytes, footer.encode());
+}
+
+std::string with_damaged_footer(std::string table, Random& random) {
+  std::string bytes = footer_of(table).encode();
+  const size_t at = random.between(kFooterFieldsAt, kFooterFieldsEnd - 1);
+  bytes[at] = static_cast<char>(random.next());
+  std::string sum;
+  Encoder(sum).u64(checksum(std::string_view(bytes).substr(0, bytes.size() - 16)));
+  bytes.replace(bytes.size() - 16, sum.size(), sum);
+  table.replace(table.size() - bytes.size(), bytes.size(), bytes);
+  return table;
 }
 
 /// One part is damaged, and everything that has its checksum follows.
 std::string damaged_table(std::string table, Random& random) {
-  TableFooter footer = footer_of(table);
+  const TableFooter footer = footer_of(table);
+  const std::vector<SectionHandle> sections = sections_of(table);
+  const SectionHandle section = sections[random.below(sections.size())];
   switch (random.below(4)) {
     case 0: {  // a block of rows
-      const std::vector<BlockHandle> blocks = row_blocks(table);
-      const BlockHandle old = blocks[random.below(blocks.size())];
-      const std::string now = damage_block(table, old, random).encode();
-      table.replace(table.find(old.encode(), footer.index.offset), now.size(), now);
-      const std::string_view index =
-          std::string_view(table).substr(footer.index.offset, footer.index.length);
-      footer.index = BlockHandle::of(index, footer.index.offset);
+      const std::vector<BlockHandle> blocks = row_blocks(table, section);
+      const BlockHandle rows = blocks[random.below(blocks.size())];
+      damage_block(table, rows, random);
+      mend_handle(table, rows, section.block);
+      mend_handle(table, section.block, footer.index);
       break;
     }
     case 1:
-      footer.index = damage_block(table, footer.index, random);
+      damage_block(table, section.block, random);
+      mend_handle(table, section.block, footer.index);
       break;
     case 2:
-      footer.filter = damage_block(table, footer.filter, random);
+      damage_block(table, footer.index, random);
       break;
-    default: {  // the footer itself
-      std::string bytes = footer.encode();
-      const size_t at = random.between(kFooterFieldsAt, kFooterFieldsEnd - 1);
-      bytes[at] = static_cast<char>(random.next());
-      std::string sum;
-      Encoder(sum).u64(checksum(std::string_view(bytes).substr(0, bytes.size() - 16)));
-      bytes.replace(bytes.size() - 16, sum.size(), sum);
-      table.replace(table.size() - bytes.size(), bytes.size(), bytes);
-      return table;
-    }
+    default:
+      return with_damaged_footer(std::move(table), random);
   }
-  replace_footer(table, footer);
+  mend_footer(table, footer);
   return table;
 }
 
@@ -100,7 +123,7 @@ std::optional<Error> read_all(const Env& env, BlockCache& cache, uint64_t bytes)
   if (!table) return table.error();
   std::optional<Error> error;
   for (uint64_t n = 0; n < 40; n += 13) {
-    const auto may = (*table)->may_contain({n, 1});
+    const auto may = TableCursor(*table).look_for(row_key::stream({n, 1}));
     if (!may) error = may.error();
     const auto row = (*table)->find(row_key::meta({n, 1}, Generation(1), RowKind::kHot));
     if (!row) error = row.error();

@@ -17,8 +17,9 @@ using sim::TestWorld;
 
 constexpr const char* kKey = "sst/a/1.sst";
 
-std::string table_bytes(Tree tree, const TreeModel& rows, size_t block_bytes) {
-  TableBuilder builder(tree, {block_bytes});
+std::string table_bytes(Tree tree, const TreeModel& rows, size_t block_bytes,
+                        uint64_t section_bytes = 64 * kKiB) {
+  TableBuilder builder(tree, {block_bytes, section_bytes});
   for (const auto& [key, row] : rows) builder.add({key, row.change, row.deleted, row.value});
   return builder.finish();
 }
@@ -37,9 +38,10 @@ TreeModel many_rows(Tree tree, uint64_t rows) {
 
 /// A table in the store of a world, and what reads it.
 struct Planted {
-  Planted(Tree t, const TreeModel& rows, size_t block_bytes = 4096, uint64_t cache_bytes = kMiB)
+  Planted(Tree t, const TreeModel& rows, size_t block_bytes = 4096, uint64_t cache_bytes = kMiB,
+          uint64_t section_bytes = 64 * kKiB)
       : tree(t), cache(cache_bytes) {
-    const std::string bytes = table_bytes(tree, rows, block_bytes);
+    const std::string bytes = table_bytes(tree, rows, block_bytes, section_bytes);
     size = bytes.size();
     world.store().plant(kKey, bytes);
   }
@@ -53,6 +55,10 @@ struct Planted {
   BlockCache cache;
   uint64_t size = 0;
 };
+
+bool may_find(std::shared_ptr<const Table> table, std::string_view key) {
+  return *TableCursor(std::move(table)).look_for(key);
+}
 
 Result<TreeModel> scan(std::shared_ptr<const Table> table, TableCursor::ReadAhead ahead = {}) {
   TreeModel rows;
@@ -70,7 +76,8 @@ void check_as_model(const std::shared_ptr<const Table>& table, const TreeModel& 
   RC_ASSERT(table->rows() == model.size());
   RC_ASSERT(*scan(table) == model);
   for (const auto& [key, row] : model) {
-    RC_ASSERT(*table->may_contain(row_key::stream_id(key)));
+    RC_ASSERT(may_find(table, row_key::stream(row_key::stream_id(key))));
+    RC_ASSERT(may_find(table, key));
     RC_ASSERT(*table->find(key) == std::optional(row));
   }
   for (const std::string& key : keys) {
@@ -93,7 +100,8 @@ RC_GTEST_PROP(Table, HoldsExactlyTheRowsThatWereAdded, ()) {
     model_put(model, row_of(tree, key, bytes, bytes));
   }
   Planted planted(tree, model, *rc::gen::element<size_t>(1, 300, 4096, 32'768),
-                  *rc::gen::element<uint64_t>(0, 3'000, kMiB));
+                  *rc::gen::element<uint64_t>(0, 3'000, kMiB),
+                  *rc::gen::element<uint64_t>(1, 1'000, 64 * kKiB));
   sim::StoreManners manners;
   manners.abilities.ranges = *rc::gen::arbitrary<bool>();
   planted.world.store().set_manners(manners);
@@ -107,41 +115,69 @@ RC_GTEST_PROP(Table, HoldsExactlyTheRowsThatWereAdded, ()) {
   });
 }
 
-TEST(Table, OpensWithOneRequestAndReadsABlockWithOneMore) {
+TEST(Table, OpensWithOneRequestAndLooksForAStreamWithOneMore) {
   const TreeModel rows = many_rows(Tree::kMeta, 5'000);
   Planted planted(Tree::kMeta, rows);
   planted.world.run([&](const Env& env) {
     const auto table = *planted.open(env);
     EXPECT_EQ(planted.gets(), 1u);
-    EXPECT_FALSE(*table->may_contain({42, 42}));
-    EXPECT_TRUE(*table->may_contain(row_key::stream_id(rows.begin()->first)));
-    EXPECT_EQ(planted.gets(), 1u);
-    EXPECT_TRUE(*table->find(rows.begin()->first));
-    EXPECT_EQ(planted.gets(), 2u);
+    const std::string& first = rows.begin()->first;
+    EXPECT_TRUE(may_find(table, row_key::stream(row_key::stream_id(first))));
+    EXPECT_EQ(planted.gets(), 2u);  // its section, and what is wanted of it
+    EXPECT_TRUE(*table->find(first));
     EXPECT_TRUE(*table->find(std::next(rows.begin())->first));
     EXPECT_EQ(planted.gets(), 2u);
-    EXPECT_EQ(planted.world.store().sent(Purpose::kMetaRead), 2u);
+    EXPECT_TRUE(*table->find(std::next(rows.begin(), 100)->first));
+    EXPECT_EQ(planted.gets(), 3u);  // another block of the same section
+    EXPECT_TRUE(*table->find(rows.rbegin()->first));
+    EXPECT_EQ(planted.gets(), 4u);
+    EXPECT_EQ(planted.world.store().sent(Purpose::kMetaRead), 4u);
   });
 }
 
-TEST(Table, FilterAndIndexThatDoNotFitIntoTheTailTakeOneMoreRequest) {
-  Planted planted(Tree::kMeta, many_rows(Tree::kMeta, 5'000));
+TEST(Table, AStreamThatIsNotThereCostsOthersNoPlaceInTheCache) {
+  Planted planted(Tree::kMeta, many_rows(Tree::kMeta, 5'000), 4096, kMiB, 128 * kKiB);
+  planted.world.run([&](const Env& env) {
+    const auto table = *planted.open(env);
+    const uint64_t before = planted.cache.bytes();
+    EXPECT_FALSE(may_find(table, row_key::stream({42, 42})));
+    EXPECT_EQ(planted.gets(), 2u);
+    EXPECT_LE(planted.cache.bytes() - before, 4 * kKiB);  // the section's own block
+  });
+}
+
+TEST(Table, ATopIndexThatDoesNotFitIntoTheTailTakesOneMoreRequest) {
+  Planted planted(Tree::kMeta, many_rows(Tree::kMeta, 5'000), 4096, kMiB, 4 * kKiB);
   planted.world.run([&](const Env& env) {
     TableReadConfig config;
-    config.tail_bytes = 4 * kKiB;
+    config.tail_bytes = kKiB;
     ASSERT_TRUE(planted.open(env, config));
     EXPECT_EQ(planted.gets(), 2u);
   });
 }
 
-TEST(Table, FilterAndIndexAreReadAgainWhenTheyHaveBeenEvicted) {
+TEST(Table, WhatATableKeepsInMemoryIsChargedToTheCache) {
+  const TreeModel rows = many_rows(Tree::kMeta, 5'000);
+  Planted planted(Tree::kMeta, rows, 4096, kMiB, 16 * kKiB);
+  planted.world.run([&](const Env& env) {
+    auto table = *planted.open(env);
+    const uint64_t charged = planted.cache.charged_bytes();
+    EXPECT_GT(charged, 0u);
+    EXPECT_LE(charged, planted.size / (16 * kKiB) * 40);
+    EXPECT_EQ(planted.cache.bytes(), charged);
+    table.reset();
+    EXPECT_EQ(planted.cache.bytes(), 0u);
+  });
+}
+
+TEST(Table, WithoutACacheEveryLookAtAStreamReadsAgain) {
   const TreeModel rows = many_rows(Tree::kMeta, 1'000);
   Planted planted(Tree::kMeta, rows, 4096, 0);
   planted.world.run([&](const Env& env) {
     const auto table = *planted.open(env);
     EXPECT_EQ(*table->find(rows.begin()->first), rows.begin()->second);
     EXPECT_EQ(planted.gets(), 3u);
-    EXPECT_FALSE(*table->may_contain({42, 42}));
+    EXPECT_FALSE(may_find(table, row_key::stream({42, 42})));
     EXPECT_EQ(planted.gets(), 4u);
   });
 }
@@ -180,7 +216,7 @@ TEST(Table, ReadAheadGrowsOnlyOnceTheWalkGoesOn) {
     const auto table = *planted.open(env);
     TableCursor cursor(table, {rows.rbegin()->first, kMiB, 0});
     ASSERT_TRUE(cursor.seek(""));
-    EXPECT_LE(planted.cache.bytes(), 30 * kKiB);  // filter, index, one block
+    EXPECT_LE(planted.cache.bytes(), 80 * kKiB);  // one section
     while (cursor.valid()) ASSERT_TRUE(cursor.next());
     EXPECT_LE(planted.gets(), 4u);
   });
