@@ -50,11 +50,11 @@ StoreUse DensityRun::use_since(const StoreUse& before) const {
   for (uint64_t i = 0; i < kPurposes; ++i) {
     const auto purpose = static_cast<Purpose>(i);
     const std::string name(to_string(purpose));
-    CountingStore::Count count = cell_.counts().count(purpose);
+    StoreMetrics::Sum count = cell_.counts().sum(purpose);
     if (const auto past = before.by_purpose.find(name); past != before.by_purpose.end()) {
       count.requests -= past->second.requests;
       count.bytes_put -= past->second.bytes_put;
-      count.bytes_gotten -= past->second.bytes_gotten;
+      count.bytes_got -= past->second.bytes_got;
     }
     use.by_purpose[name] = count;
   }
@@ -161,7 +161,7 @@ Outcome DensityRun::run() {
     const StoreUse before = use();
     cell_.serve_until_killed([&] {
       outcome_.restart_seconds = seconds_of(cell_.until_serving());
-      outcome_.replayed_bytes = use_since(before).by_purpose["ownership"].bytes_gotten;
+      outcome_.replayed_bytes = use_since(before).by_purpose["ownership"].bytes_got;
       ask(config_.workload.read(0));
     });
   });

@@ -25,7 +25,7 @@ struct RunConfig {
 
 /// What the store was asked for, by purpose.
 struct StoreUse {
-  std::map<std::string, CountingStore::Count> by_purpose;
+  std::map<std::string, StoreMetrics::Sum> by_purpose;
   uint64_t bytes_put() const;
   uint64_t requests(const std::string& purpose) const;
 };

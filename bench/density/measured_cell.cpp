@@ -31,7 +31,8 @@ MeasuredCell::MeasuredCell(const std::string& directory, InstanceConfig config)
     }
     directory_ = std::move(opened->store);
   }
-  store_ = std::make_unique<CountingStore>(directory_ ? *directory_ : memory_);
+  store_ = std::make_unique<ObservedStore>(directory_ ? *directory_ : memory_, loop_,
+                                           std::vector<StoreObserver*>{&counts_});
   env_.emplace(Env{loop_.domain(), loop_, network_, *store_, random_, compute_, platform_, trace_});
 }
 

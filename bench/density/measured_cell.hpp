@@ -14,8 +14,8 @@
 #include "core/cell/instance.hpp"
 #include "core/rt/env.hpp"
 #include "core/rt/random.hpp"
-#include "prod/counting_store.hpp"
 #include "prod/loop.hpp"
+#include "prod/metrics/store_metrics.hpp"
 #include "prod/open_store.hpp"
 #include "prod/thread_compute.hpp"
 
@@ -55,7 +55,7 @@ class MeasuredCell {
   HttpResponse ask(const HttpRequest& request) { return network_.handler(request); }
 
   Loop& loop() { return loop_; }
-  const CountingStore& counts() const { return *store_; }
+  const StoreMetrics& counts() const { return counts_; }
   const Instance& instance() const { return *instance_; }
   /// From the start of the instance until it served.
   Duration until_serving() const { return until_serving_; }
@@ -72,7 +72,8 @@ class MeasuredCell {
   TroubleTrace trace_;
   MemoryStore memory_;
   std::unique_ptr<Store> directory_;
-  std::unique_ptr<CountingStore> store_;
+  StoreMetrics counts_;
+  std::unique_ptr<ObservedStore> store_;
   NoNetwork network_;
   Random random_{1};
   ThreadCompute compute_{loop_, 2};

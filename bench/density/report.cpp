@@ -34,10 +34,9 @@ void add_memory(std::string& text, const char* when, const Memory& memory, const
 void add_store_use(std::string& text, const StoreUse& use, uint64_t accepted) {
   for (const auto& [purpose, count] : use.by_purpose) {
     if (count.requests == 0) continue;
-    text +=
-        fmt::format("    {:<12} {:>9} requests  {:>9.1f} MiB put ({:>5.2f})  {:>9.1f} MiB got\n",
-                    purpose, count.requests, mib(count.bytes_put), per(count.bytes_put, accepted),
-                    mib(count.bytes_gotten));
+    text += fmt::format(
+        "    {:<12} {:>9} requests  {:>9.1f} MiB put ({:>5.2f})  {:>9.1f} MiB got\n", purpose,
+        count.requests, mib(count.bytes_put), per(count.bytes_put, accepted), mib(count.bytes_got));
   }
 }
 

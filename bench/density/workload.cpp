@@ -18,13 +18,13 @@ constexpr const char* kAgents[] = {"Mozilla/5.0 (X11; Linux x86_64) Firefox/128.
 std::string event(Random& random, uint64_t bytes) {
   const uint64_t a = random.next();
   const uint64_t b = random.next();
-  std::string text = fmt::format(
-      R"({{"id":"{:016x}{:016x}","type":"{}","time":{},"region":"{}","agent":"{}",)"
-      R"("user":{{"id":{},"name":"user-{}","plan":"{}"}},"amount":{}.{:02},)"
-      R"("trace":"{:016x}","note":")",
-      a, b, kKinds[a % 5], 1'790'000'000'000 + b % 1'000'000'000, kPlaces[b % 3],
-      kAgents[a / 8 % 2], a % 10'000'000, b % 100'000, a % 4 == 0 ? "team" : "free", b % 5'000,
-      a % 100, random.next());
+  std::string text =
+      fmt::format(R"({{"id":"{:016x}{:016x}","type":"{}","time":{},"region":"{}","agent":"{}",)"
+                  R"("user":{{"id":{},"name":"user-{}","plan":"{}"}},"amount":{}.{:02},)"
+                  R"("trace":"{:016x}","note":")",
+                  a, b, kKinds[a % 5], 1'790'000'000'000 + b % 1'000'000'000, kPlaces[b % 3],
+                  kAgents[a / 8 % 2], a % 10'000'000, b % 100'000, a % 4 == 0 ? "team" : "free",
+                  b % 5'000, a % 100, random.next());
   while (text.size() + 2 < bytes)
     text += fmt::format("step {} took {} ms; ", random.below(40), random.below(3'000));
   text.resize(bytes - 2);

@@ -76,23 +76,28 @@ void StoreMetrics::collect(MetricFamilies& families) const {
                                   static_cast<double>(under_way_)));
 }
 
+StoreMetrics::Sum StoreMetrics::sum(Purpose purpose) const {
+  Sum sum;
+  for (const Count& count : counts_[static_cast<size_t>(purpose)]) {
+    sum.requests += count.took.count();
+    sum.failed += count.failed;
+    sum.bytes_put += count.bytes_put;
+    sum.bytes_got += count.bytes_got;
+  }
+  return sum;
+}
+
 void StoreMetrics::report(Trace& trace) const {
   for (size_t p = 0; p < kPurposes; ++p) {
-    uint64_t requests = 0;
-    Count sum;
-    for (const Count& count : counts_[p]) {
-      requests += count.took.count();
-      sum.failed += count.failed;
-      sum.bytes_put += count.bytes_put;
-      sum.bytes_got += count.bytes_got;
-    }
-    if (requests == 0) continue;
+    const auto purpose = static_cast<Purpose>(p);
+    const Sum of = sum(purpose);
+    if (of.requests == 0) continue;
     trace.log(Severity::kInfo, "store_requests",
-              {{"purpose", to_string(static_cast<Purpose>(p))},
-               {"requests", requests},
-               {"failed", sum.failed},
-               {"bytes_put", sum.bytes_put},
-               {"bytes_got", sum.bytes_got}});
+              {{"purpose", to_string(purpose)},
+               {"requests", of.requests},
+               {"failed", of.failed},
+               {"bytes_put", of.bytes_put},
+               {"bytes_got", of.bytes_got}});
   }
 }
 

@@ -23,6 +23,14 @@ class StoreMetrics final : public StoreObserver {
   const Count& count(Purpose purpose, StoreCall call) const {
     return counts_[static_cast<size_t>(purpose)][static_cast<size_t>(call)];
   }
+  /// Of all calls for one purpose.
+  struct Sum {
+    uint64_t requests = 0;
+    uint64_t failed = 0;
+    uint64_t bytes_put = 0;
+    uint64_t bytes_got = 0;
+  };
+  Sum sum(Purpose purpose) const;
   uint64_t under_way() const { return under_way_; }
 
   void on_sent(const StoreExchange& exchange) override;
