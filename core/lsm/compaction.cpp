@@ -1,17 +1,26 @@
 #include "core/lsm/compaction.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <tuple>
 
 namespace morula {
 namespace {
 
-constexpr uint64_t kDue = 1000;  // how full a level is, in thousandths of what it may have
+constexpr uint64_t kDue = 1000;  // how deep a stack is, in thousandths of what it may be
 
-/// The tables of one tree by level.
-using Levels = std::vector<std::vector<const ManifestTable*>>;
+/// Tables of one level that lie over each other, directly or by way of others.
+struct Stack {
+  std::vector<const ManifestTable*> tables;
+  StreamRange streams;
+  uint64_t depth = 0;  // over the stream that has most tables
+  uint64_t bytes = 0;
+};
 
-Levels levels_of(const Manifest& manifest, Tree tree) {
-  Levels levels;
+using Level = std::vector<const ManifestTable*>;
+
+std::vector<Level> levels_of(const Manifest& manifest, Tree tree) {
+  std::vector<Level> levels;
   for (const ManifestTable& table : manifest.tables) {
     if (table.tree != tree) continue;
     if (levels.size() <= table.level) levels.resize(table.level + 1);
@@ -20,28 +29,49 @@ Levels levels_of(const Manifest& manifest, Tree tree) {
   return levels;
 }
 
-uint64_t fullness(const CompactionConfig& config, const Levels& levels, uint32_t level) {
-  if (level == 0) return levels[0].size() * kDue / config.level0_tables;
-  uint64_t bytes = 0;
-  for (const ManifestTable* table : levels[level]) bytes += table->bytes;
-  uint64_t allowed = config.level1_bytes;
-  for (uint32_t i = 1; i < level; ++i) {
-    if (allowed > UINT64_MAX / config.level_factor) return 0;  // more than there can be
-    allowed *= config.level_factor;
+/// Tables that have no more than one stream in common, where one ends and the other begins, don't
+/// lie over each other: a stream may be larger than a table.
+std::vector<Stack> stacks_of(Level level) {
+  std::ranges::sort(level, {}, [](const ManifestTable* table) {
+    return std::tuple(table->streams.first, table->streams.last, table->key);
+  });
+  std::vector<Stack> stacks;
+  std::vector<StreamId> open;  // where the tables end that are over the present place
+  for (const ManifestTable* table : level) {
+    std::erase_if(open, [&](StreamId last) { return last <= table->streams.first; });
+    if (open.empty()) stacks.push_back({{}, table->streams, 0, 0});
+    Stack& stack = stacks.back();
+    open.push_back(table->streams.last);
+    stack.tables.push_back(table);
+    stack.streams.last = std::max(stack.streams.last, table->streams.last);
+    stack.depth = std::max<uint64_t>(stack.depth, open.size());
+    stack.bytes += table->bytes;
   }
-  return bytes * kDue / allowed;
+  return stacks;
 }
 
-/// The first table behind `after` in key order; from the start again at the end.
-const ManifestTable& next_in_turn(const std::vector<const ManifestTable*>& tables, StreamId after) {
-  const ManifestTable* next = nullptr;
-  const ManifestTable* lowest = tables.front();
-  for (const ManifestTable* table : tables) {
-    if (table->streams.first < lowest->streams.first) lowest = table;
-    if (table->streams.first <= after) continue;
-    if (next == nullptr || table->streams.first < next->streams.first) next = table;
+/// All of level 0: what is flushed next will lie over every one of them.
+Stack all_of(const Level& level) {
+  Stack all{level, {}, level.size(), 0};
+  for (const ManifestTable* table : level) all.bytes += table->bytes;
+  return all;
+}
+
+bool something_below(const std::vector<Level>& levels, size_t level, const StreamRange& streams) {
+  for (size_t below = level + 1; below < levels.size(); ++below) {
+    for (const ManifestTable* table : levels[below]) {
+      if (table->streams.overlaps(streams)) return true;
+    }
   }
-  return next != nullptr ? *next : *lowest;
+  return false;
+}
+
+/// So that outputs have at most `table_bytes` each, if streams are spread like hashes.
+uint8_t cut_bits(const StreamRange& streams, uint64_t bytes, uint64_t table_bytes) {
+  const int common = std::countl_zero(streams.first.high ^ streams.last.high);
+  const uint64_t outputs = (bytes + table_bytes - 1) / std::max<uint64_t>(table_bytes, 1);
+  const int more = outputs <= 1 ? 0 : std::bit_width(outputs - 1);
+  return static_cast<uint8_t>(std::min(common + more, 64));
 }
 
 }  // namespace
@@ -55,35 +85,35 @@ StreamRange CompactionPlan::streams() const {
   return range;
 }
 
-std::optional<CompactionPlan> CompactionPicker::pick(const Manifest& manifest) {
+uint64_t CompactionPlan::bytes() const {
+  uint64_t bytes = 0;
+  for (const ManifestTable& table : inputs) bytes += table.bytes;
+  return bytes;
+}
+
+std::optional<CompactionPlan> pick_compaction(const CompactionConfig& config,
+                                              const Manifest& manifest) {
   CompactionPlan plan;
-  Levels chosen;
-  uint64_t fullest = kDue - 1;
+  uint64_t most = kDue - 1;
   for (const Tree tree : {Tree::kMeta, Tree::kData}) {
-    Levels levels = levels_of(manifest, tree);
+    const std::vector<Level> levels = levels_of(manifest, tree);
     for (uint32_t level = 0; level < levels.size(); ++level) {
-      const uint64_t full = fullness(config_, levels, level);
-      if (full <= fullest) continue;
-      fullest = full;
-      plan.tree = tree;
-      plan.level = level;
-      chosen = levels;
+      if (levels[level].empty()) continue;
+      const auto stacks = level == 0 ? std::vector{all_of(levels[0])} : stacks_of(levels[level]);
+      for (const Stack& stack : stacks) {
+        const bool bottom = level > 0 && !something_below(levels, level, stack.streams);
+        const uint64_t depth =
+            stack.depth * kDue / (bottom ? config.bottom_stack_tables : config.stack_tables);
+        if (depth <= most) continue;
+        most = depth;
+        plan = {tree, level, level + 1, {}, 0};
+        if (bottom && stack.bytes < config.bottom_stack_bytes) plan.to_level = level;
+        for (const ManifestTable* table : stack.tables) plan.inputs.push_back(*table);
+      }
     }
   }
-  if (fullest < kDue) return std::nullopt;
-  if (plan.level == 0) {
-    for (const ManifestTable* table : chosen[0]) plan.inputs.push_back(*table);
-  } else {
-    StreamId& merged_up_to = merged_up_to_[{plan.tree, plan.level}];
-    plan.inputs.push_back(next_in_turn(chosen[plan.level], merged_up_to));
-    merged_up_to = plan.inputs.front().streams.first;
-  }
-  const StreamRange range = plan.streams();
-  if (plan.level + 1 < chosen.size()) {
-    for (const ManifestTable* table : chosen[plan.level + 1]) {
-      if (table->streams.overlaps(range)) plan.inputs.push_back(*table);
-    }
-  }
+  if (plan.inputs.empty()) return std::nullopt;
+  plan.cut_bits = cut_bits(plan.streams(), plan.bytes(), config.table_bytes);
   return plan;
 }
 

@@ -1,14 +1,19 @@
-// Which tables of a shard are to be merged next. Leveled: a flush adds tables to level 0, which may
-// overlap; below, the tables of a level hold each key once, and each level may have `level_factor`
-// times the bytes of the one above. What is merged moves one level down.
+// Which tables of a shard are to be merged next.
+//
+// A flush adds tables to level 0. In each level tables may lie over each other: readers ask each of
+// them whether it has a stream, which costs little as long as they are few, and not merging them is
+// what saves writing. Where a level has become too deep, and only there, what lies over each other
+// is merged into the next level, in pieces that end at bounds of the hash space: so what is merged
+// together further down is a small part of the space. Where nothing lies below, a stack is merged
+// in place sooner: there most rows are, and dead ones. Only when it has grown large it goes down.
+//
+// So a row is written once in each level that it comes through, and about twice in the last one.
 //
 // Levels are about cost alone: what a reader sees depends on change numbers, never on where a row
 // lies.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <vector>
 
@@ -17,34 +22,28 @@
 namespace morula {
 
 struct CompactionConfig {
-  uint64_t level0_tables = 4;  // of a tree: so many in level 0 are merged into level 1
-  uint64_t level1_bytes = 64 * kMiB;
-  uint64_t level_factor = 8;
-  uint64_t table_bytes = 16 * kMiB;    // a table is cut here, or soon after, between two streams
-  uint64_t window_bytes = kMiB;        // read at once, of each table
-  uint64_t read_bytes_per_second = 0;  // 0: as fast as it goes
+  uint64_t stack_tables = 8;         // that lie over each other in a level: into the next one
+  uint64_t bottom_stack_tables = 4;  // the same where nothing lies below: merged in place
+  uint64_t bottom_stack_bytes = 128 * kMiB;  // unless they have so many: into the next level
+  uint64_t table_bytes = 16 * kMiB;          // the most that a table is to have, about
+  uint64_t window_bytes = kMiB;              // read at once, of each table
+  uint64_t read_bytes_per_second = 0;        // 0: as fast as it goes
 };
 
 struct CompactionPlan {
   Tree tree = Tree::kMeta;
-  uint32_t level = 0;                 // the inputs are of this level and the next
-  std::vector<ManifestTable> inputs;  // to become tables of the next; at least one
+  uint32_t from_level = 0;
+  uint32_t to_level = 0;              // the same, or the next
+  std::vector<ManifestTable> inputs;  // at least one
+  uint8_t cut_bits = 0;               // streams of one output share so many first bits
 
   /// From the first stream of the inputs to the last.
   StreamRange streams() const;
+  uint64_t bytes() const;  // of the inputs
 };
 
-/// Remembers how far it has come in each level, so that all of a level gets its turn.
-class CompactionPicker {
- public:
-  explicit CompactionPicker(const CompactionConfig& config) : config_(config) {}
-
-  /// The merge that is most overdue; nullopt when none is due.
-  std::optional<CompactionPlan> pick(const Manifest& manifest);
-
- private:
-  CompactionConfig config_;
-  std::map<std::pair<Tree, uint32_t>, StreamId> merged_up_to_;
-};
+/// The merge that is most overdue; nullopt when none is due.
+std::optional<CompactionPlan> pick_compaction(const CompactionConfig& config,
+                                              const Manifest& manifest);
 
 }  // namespace morula

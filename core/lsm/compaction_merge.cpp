@@ -1,6 +1,7 @@
 #include "core/lsm/compaction_merge.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "core/base/mutant.hpp"
@@ -38,13 +39,16 @@ bool HotRows::pass(TableScan& scan) {
 }
 
 CompactionMerge::CompactionMerge(Tree tree, std::vector<TableScan> inputs,
-                                 std::vector<ManifestTable> outside, std::vector<TableScan> hot,
-                                 uint64_t output_bytes)
+                                 std::vector<ManifestTable> outside,
+                                 std::optional<std::vector<TableScan>> hot, uint64_t output_bytes,
+                                 uint8_t cut_bits)
     : tree_(tree),
       inputs_(std::move(inputs)),
       outside_(std::move(outside)),
-      hot_(std::move(hot)),
-      output_bytes_(output_bytes) {}
+      joins_(hot.has_value()),
+      hot_(std::move(hot).value_or(std::vector<TableScan>())),
+      output_bytes_(output_bytes),
+      cut_bits_(cut_bits) {}
 
 Result<uint64_t> CompactionMerge::read_more() {
   std::vector<TableScan*> wanting;
@@ -110,6 +114,7 @@ std::optional<bool> CompactionMerge::keeps(const RowView& row, const row_key::Pa
     if (!keep) dropped_.highest = std::max(dropped_.highest, parts.generation);
     return keep;
   }
+  if (!joins_) return true;
   if (!hot_.seek(parts.id)) return std::nullopt;
   return keeps_data(parts);
 }
@@ -141,10 +146,13 @@ bool CompactionMerge::may_lie_outside(StreamId id) const {
   });
 }
 
-/// A table ends between two streams, unless one stream alone is much larger than a table.
+/// Tables that end at the same bounds lie over each other in small stacks. But a table may have a
+/// few crowded bounds within it, or one stream that is larger than a table.
 bool CompactionMerge::is_full(const TableBuilder& output, StreamId next) const {
-  if (output.rows() == 0 || output.bytes() < output_bytes_) return false;
-  return added_ != next || output.bytes() >= 2 * output_bytes_;
+  if (output.rows() == 0 || output.bytes() < output_bytes_ / 4) return false;
+  if (added_ == next) return output.bytes() >= 2 * output_bytes_;
+  const int shared_bits = std::countl_zero(added_->high ^ next.high);
+  return shared_bits < cut_bits_ || output.bytes() >= output_bytes_ + output_bytes_ / 2;
 }
 
 }  // namespace morula

@@ -57,9 +57,13 @@ class CompactionMerge {
   };
 
   /// `outside`: the tables of this tree that the manifest names beside the inputs. `hot`: of a data
-  /// merge, scans of all meta tables of the same manifest version.
+  /// merge, scans of all meta tables of the same manifest version; nullopt: dead data is kept, for
+  /// a later merge. An output ends at a bound of the hash space, before a stream that has others of
+  /// the first `cut_bits`; bounds should be so far from each other that it has up to `output_bytes`
+  /// then.
   CompactionMerge(Tree tree, std::vector<TableScan> inputs, std::vector<ManifestTable> outside,
-                  std::vector<TableScan> hot, uint64_t output_bytes);
+                  std::optional<std::vector<TableScan>> hot, uint64_t output_bytes,
+                  uint8_t cut_bits = 64);
 
   /// Reads what the scans lack. Suspends. Returns the bytes read. Errors: those of Table.
   Result<uint64_t> read_more();
@@ -86,8 +90,10 @@ class CompactionMerge {
   Tree tree_;
   std::vector<TableScan> inputs_;
   std::vector<ManifestTable> outside_;
+  bool joins_;
   HotRows hot_;
   uint64_t output_bytes_;
+  uint8_t cut_bits_;
   std::optional<Known> known_;
   std::optional<StreamId> added_;  // the stream of the last row of the output
   std::string passed_;

@@ -43,10 +43,9 @@ class Pace {
 }  // namespace
 
 void Shard::run_compactor() {
-  CompactionPicker picker(config_.compaction);
   Duration pause = kRetryPauseMin;
   while (!log_.fenced()) {
-    const auto plan = picker.pick(manifest());
+    const auto plan = pick_compaction(config_.compaction, manifest());
     if (!plan) {
       compactor_.wait();
       continue;
@@ -91,7 +90,8 @@ Result<Shard::Swapped> Shard::Compact(const CompactionPlan& plan) {
   env_.trace.sometimes("a compaction dropped a dead stream's data",
                        plan.tree == Tree::kData && dropped.rows > 0);
   env_.trace.sometimes("a compaction cut its output", cut);
-  env_.trace.sometimes("a compaction reached level 2", plan.level > 0);
+  env_.trace.sometimes("a compaction reached level 2", plan.to_level > 1);
+  env_.trace.sometimes("a compaction merged the bottom in place", plan.to_level == plan.from_level);
   env_.trace.step({.step = Step::kCompact,
                    .actor = log_.incarnation().text(),
                    .subject = prefix().text(),
@@ -101,12 +101,15 @@ Result<Shard::Swapped> Shard::Compact(const CompactionPlan& plan) {
 
 CompactionMerge Shard::merge_of(const CompactionPlan& plan) const {
   std::vector<TableScan> inputs;
-  std::vector<TableScan> hot;
+  // The tables of level 0 are of all streams: with them, all meta rows would have to be read for
+  // little data. What is dead among their rows goes when they are merged further down.
+  std::optional<std::vector<TableScan>> hot;
+  if (plan.from_level > 0) hot.emplace();
   std::vector<ManifestTable> outside;
   for (const NewTable& table : published_) {
-    const bool joins = plan.tree == Tree::kData && table.entry.tree == Tree::kMeta &&
+    const bool joins = hot && plan.tree == Tree::kData && table.entry.tree == Tree::kMeta &&
                        table.entry.streams.overlaps(plan.streams());
-    if (joins) hot.push_back(scan_of(table));
+    if (joins) hot->push_back(scan_of(table));
     if (table.entry.tree != plan.tree) continue;
     if (is_input(plan, table.entry)) {
       inputs.push_back(scan_of(table));
@@ -114,8 +117,12 @@ CompactionMerge Shard::merge_of(const CompactionPlan& plan) const {
       outside.push_back(table.entry);
     }
   }
-  return {plan.tree, std::move(inputs), std::move(outside), std::move(hot),
-          config_.compaction.table_bytes};
+  return {plan.tree,
+          std::move(inputs),
+          std::move(outside),
+          std::move(hot),
+          config_.compaction.table_bytes,
+          plan.cut_bits};
 }
 
 TableScan Shard::scan_of(const NewTable& table) const {
@@ -139,8 +146,8 @@ Result<std::vector<Shard::NewTable>> Shard::merge_tables(CompactionMerge& merge,
     if (output.rows() == 0) continue;
     BuiltTable built{{}, output.streams()};
     env_.compute.run([&] { built.bytes = output.finish(); });
-    auto table = upload({.tree = plan.tree, .level = plan.level + 1}, std::move(built),
-                        Purpose::kCompaction);
+    auto table =
+        upload({.tree = plan.tree, .level = plan.to_level}, std::move(built), Purpose::kCompaction);
     MORULA_TRY(table);
     outputs.push_back(*std::move(table));
   }

@@ -142,12 +142,14 @@ void garbage_storm(Plan& plan, Random& random) {
   config.block_cache_bytes = 16 * kKiB;
   config.stream.read_bytes_max = 4000;
   config.shard.unflushed_bytes_max = 6000;
-  config.shard.compaction.level0_tables = 2;
-  config.shard.compaction.level1_bytes = 3000;
+  config.shard.compaction.stack_tables = 2;
+  config.shard.compaction.bottom_stack_tables = 2;
+  config.shard.compaction.bottom_stack_bytes = 3000;
   config.shard.compaction.table_bytes = 2000;
   plan.faults[Fault::crash] = 300;
   plan.faults[Fault::pause_long] = 200;
   plan.faults[Fault::store_slow] = 60;
+  plan.faults[Fault::bit_flip] = 20;
 }
 
 /// A full window, holes in it, small flushes and trims at once behind them.
