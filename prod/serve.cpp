@@ -14,6 +14,7 @@
 #include "core/cell/instance.hpp"
 #include "core/rt/random.hpp"
 #include "core/rt/sync.hpp"
+#include "prod/freed_memory.hpp"
 #include "prod/http/curl_client.hpp"
 #include "prod/http/http_network.hpp"
 #include "prod/linux_platform.hpp"
@@ -163,6 +164,7 @@ Result<ListenAddress> listen_address_of(const ServeOptions& options) {
 }  // namespace
 
 int serve(const ServeOptions& given) {
+  return_freed_memory();
   ServeOptions options = given;
   ::signal(SIGPIPE, SIG_IGN);
   auto address = listen_address_of(options);

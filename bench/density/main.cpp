@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "bench/density/report.hpp"
+#include "prod/freed_memory.hpp"
 
 namespace morula::density {
 namespace {
@@ -64,6 +65,7 @@ void add_options(CLI::App& app, Options& options) {
 int main(int argc, char** argv) {
   using namespace morula;
   using namespace morula::density;
+  return_freed_memory();
   Options options;
   CLI::App app("How many cold streams one process carries, and what touching one costs.",
                "bench_density");
