@@ -48,7 +48,8 @@ namespace morula {
   X(iterator_without_pin, "a read whose table was merged meanwhile is not begun again")   \
   X(gc_young_table, "a table is garbage before its manifest is known to be lost")         \
   X(gc_deletes_fence, "the FENCE of a dead incarnation is garbage, too")                  \
-  X(gc_reads_manifests_before_topology, "what is in use is read before what lies there")
+  X(gc_reads_manifests_before_topology, "what is in use is read before what lies there")  \
+  X(checksum_ignored, "a block of a table whose checksum is wrong is used")
 
 enum class Mutant : uint8_t {
   none,

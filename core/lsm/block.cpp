@@ -24,6 +24,8 @@ std::string_view to_string(BlockType type) {
       return "index";
     case BlockType::kSection:
       return "section";
+    case BlockType::kPackedRows:
+      return "packed rows";
   }
   return "unknown";
 }

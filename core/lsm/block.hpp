@@ -14,7 +14,7 @@
 namespace morula {
 
 /// What the bytes after a block's first one are.
-enum class BlockType : uint8_t { kRows = 0, kIndex = 1, kSection = 2 };
+enum class BlockType : uint8_t { kRows = 0, kIndex = 1, kSection = 2, kPackedRows = 3 };
 std::string_view to_string(BlockType type);
 
 inline constexpr uint64_t kIndexRestartInterval = 1;

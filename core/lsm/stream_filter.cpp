@@ -7,8 +7,8 @@
 namespace morula {
 namespace {
 
-constexpr uint64_t kBitsPerStream = 10;
-constexpr uint64_t kProbes = 7;
+constexpr uint64_t kBitsPerStream = 12;
+constexpr uint64_t kProbes = 8;
 constexpr size_t kHeadBytes = 1;  // probes
 
 uint64_t mix(uint64_t x) {

@@ -1,5 +1,5 @@
-// Tells for most streams that a section has no row of theirs: a Bloom filter over StreamIds, 10
-// bits and 7 probes each (0.9 % false positives).
+// Tells for most streams that a section has no row of theirs: a Bloom filter over StreamIds, 12
+// bits and 8 probes each (0.3 % false positives).
 #pragma once
 
 #include <cstdint>

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/check.hpp"
+#include "core/lsm/packed_block.hpp"
 #include "core/rt/clock.hpp"
 #include "core/rt/random.hpp"
 #include "core/rt/store.hpp"
@@ -50,11 +51,12 @@ Result<> Table::read_tail() {
     return use_tail(**whole);
   }
   const uint64_t length = std::min(bytes_, std::max(config_.tail_bytes, TableFooter::kBytes));
-  MORULA_TRY(read(ByteRange{bytes_ - length, length},
-                  [this](const Blob& tail) { return use_tail(*tail); }));
+  const Purpose purpose = config_.opened_for.value_or(read_purpose());
+  const auto tail = [this](const Blob& bytes) { return use_tail(*bytes); };
+  MORULA_TRY(read(ByteRange{bytes_ - length, length}, tail, purpose));
   if (!top_.bytes.empty()) return {};
-  return read(ByteRange{footer_.index.offset, footer_.index.length},
-              [this](const Blob& top) { return use_top(*top); });
+  const auto top = [this](const Blob& bytes) { return use_top(*bytes); };
+  return read(ByteRange{footer_.index.offset, footer_.index.length}, top, purpose);
 }
 
 Result<> Table::use_tail(std::string_view tail) {
@@ -112,7 +114,11 @@ Result<Block> Table::section_block(const BlockCursor& top, const Want& want) con
 }
 
 Result<Block> Table::row_block(const BlockHandle& handle, std::span<const BlockHandle> more) const {
-  if (!ranges_) return part_of_whole(handle);
+  if (!ranges_) {
+    auto stored = part_of_whole(handle);
+    MORULA_TRY(stored);
+    return unpack_block(*std::move(stored));
+  }
   const auto blob = cache_.get({number_, handle.offset}, [&] { return load_rows(handle, more); });
   if (!blob) return fail(blob.error());
   return Block{*blob, **blob};
@@ -156,9 +162,12 @@ Result<Blob> Table::load_rows(const BlockHandle& handle, std::span<const BlockHa
     for (const BlockHandle& next : more) {
       const std::string_view part = part_at(*bytes, handle.offset, next);
       MORULA_TRY(check_block(part, next, BlockType::kRows));
-      cache_.put({number_, next.offset}, make_blob(std::string(part)));
+      MORULA_TRY(keep_rows(next, part));
     }
-    rows = more.empty() ? bytes : make_blob(std::string(first));
+    auto unpacked = unpack_block({bytes, first});
+    MORULA_TRY(unpacked);
+    rows = unpacked->bytes.size() == unpacked->owner->size() ? std::move(unpacked->owner)
+                                                             : make_blob(std::string(first));
     return {};
   };
   MORULA_TRY(read(ByteRange{handle.offset, end - handle.offset}, use));
@@ -201,9 +210,19 @@ Result<> Table::keep_wanted(std::string_view bytes, uint64_t begin, const Sectio
     if (!handle) return {};
     const std::string_view block = part_at(bytes, begin, *handle);
     MORULA_TRY(check_block(block, *handle, BlockType::kRows));
-    cache_.put({number_, handle->offset}, make_blob(std::string(block)));
+    MORULA_TRY(keep_rows(*handle, block));
     if (want.last_key <= index.row().key) break;
   }
+  return {};
+}
+
+Result<> Table::keep_rows(const BlockHandle& handle, std::string_view stored) const {
+  const BlockKey key{number_, handle.offset};
+  if (cache_.contains(key)) return {};
+  auto rows = unpack_block({nullptr, stored});
+  MORULA_TRY(rows);
+  if (rows->owner == nullptr) rows->owner = make_blob(std::string(stored));
+  cache_.put(key, std::move(rows->owner));
   return {};
 }
 

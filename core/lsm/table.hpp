@@ -34,7 +34,8 @@ namespace morula {
 struct TableReadConfig {
   RetryConfig retry;                                  // pace of repeated reads
   Duration give_up_after = std::chrono::seconds(15);  // a block that can't be read: kUnavailable
-  uint64_t tail_bytes = 16 * kKiB;  // read at open: footer, and top index of most tables
+  uint64_t tail_bytes = 16 * kKiB;    // read at open: footer, and top index of most tables
+  std::optional<Purpose> opened_for;  // what these reads are for; nullopt: as later ones
 };
 
 class Table : public std::enable_shared_from_this<Table> {
@@ -97,6 +98,9 @@ class Table : public std::enable_shared_from_this<Table> {
   Result<> keep_wanted(std::string_view bytes, uint64_t begin, const SectionHandle& section,
                        const Want& want) const;
 
+  /// Puts a block of rows, which is sound, into the cache.
+  Result<> keep_rows(const BlockHandle& handle, std::string_view stored) const;
+
   /// Reads footer and top index.
   Result<> read_tail();
   Result<> use_tail(std::string_view tail);
@@ -105,7 +109,10 @@ class Table : public std::enable_shared_from_this<Table> {
   using Use = std::function<Result<>(const Blob& bytes)>;
   /// Reads the range, or the whole object, and hands it to `use`; again if that says kCorrupt.
   Result<> read(std::optional<ByteRange> range, const Use& use) const {
-    return read(range, use, tree_ == Tree::kMeta ? Purpose::kMetaRead : Purpose::kDataRead);
+    return read(range, use, read_purpose());
+  }
+  Purpose read_purpose() const {
+    return tree_ == Tree::kMeta ? Purpose::kMetaRead : Purpose::kDataRead;
   }
   Result<> read(std::optional<ByteRange> range, const Use& use, Purpose purpose) const;
   /// One read, repeated until the store answers or `give_up_after` has passed.

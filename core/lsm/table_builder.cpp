@@ -4,6 +4,7 @@
 
 #include "core/base/check.hpp"
 #include "core/base/units.hpp"
+#include "core/lsm/packed_block.hpp"
 #include "core/lsm/table_format.hpp"
 
 namespace morula {
@@ -40,7 +41,7 @@ bool TableBuilder::is_full(StreamId next, uint64_t bytes) const {
 }
 
 void TableBuilder::cut_block(std::string_view next) {
-  const std::string block = block_.finish();
+  const std::string block = pack_block(block_.finish());
   const std::string_view last = separator(last_key_, next);
   section_.add_block(last, BlockHandle::of(block, bytes_.size()));
   bytes_.append(block);

@@ -33,7 +33,7 @@ class TableBuilder {
   /// Keys must ascend, each once. A row that is larger than a block gets one of its own.
   void add(const RowView& row);
   uint64_t rows() const { return rows_; }
-  /// Of the object so far, without the top index.
+  /// Of the object so far, without the top index, if its last block is not packed.
   uint64_t bytes() const { return bytes_.size() + block_.bytes(); }
   /// At least one row has been added.
   StreamRange streams() const;

@@ -49,7 +49,8 @@ inline constexpr uint64_t kTableHeaderBytes = 24;
 /// The block that `handle` names; empty unless it lies in `bytes`, which are the table's from
 /// `begin` on.
 std::string_view part_at(std::string_view bytes, uint64_t begin, const BlockHandle& handle);
-/// kCorrupt, saying what is wrong, unless `bytes` is the block that `handle` names.
+/// kCorrupt, saying what is wrong, unless `bytes` is the block that `handle` names. Blocks of rows
+/// may be packed ones.
 Result<> check_block(std::string_view bytes, const BlockHandle& handle, BlockType type);
 /// Looks at every byte of a table's object. kCorrupt, naming the block.
 Result<> check_table(std::string_view object, Tree tree);

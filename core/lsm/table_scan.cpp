@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "core/lsm/packed_block.hpp"
+
 namespace morula {
 
 TableScan::TableScan(std::shared_ptr<const Table> table, Prefix clip, uint64_t window_bytes)
@@ -56,7 +58,7 @@ void TableScan::settle() {
 
 bool TableScan::enter_next_block() {
   const auto part = [this](const BlockHandle& handle) {
-    return std::string_view(*window_).substr(handle.offset - sections_[0].begin(), handle.length);
+    return part_at(*window_, sections_[0].begin(), handle);
   };
   if (index_.valid()) index_.next();
   while (!index_.valid()) {
@@ -65,10 +67,16 @@ bool TableScan::enter_next_block() {
       return false;
     }
     const auto parts = SectionParts::of(part(sections_[next_section_++].block));
-    index_ = BlockCursor({window_, parts->index});  // check_section has walked it
+    undecodable_ = !parts;
+    if (undecodable_) return false;
+    index_ = BlockCursor({window_, parts->index});
     index_.seek_first();
   }
-  rows_ = BlockCursor({window_, part(*BlockHandle::decode(index_.row().value))});
+  const auto handle = BlockHandle::decode(index_.row().value);
+  auto rows = handle ? unpack_block({window_, part(*handle)}) : fail(handle.error());
+  undecodable_ = !rows;
+  if (undecodable_) return false;
+  rows_ = BlockCursor(*std::move(rows));
   rows_.seek_first();
   return true;
 }

@@ -127,7 +127,7 @@ Result<Shard::NewTable> Shard::upload(ManifestTable entry, BuiltTable built, Pur
       create_object(env_, entry.key, make_blob(std::move(built.bytes)), purpose, config_.retry);
   MORULA_TRY(outcome);
   if (!outcome->landed) return fail(ErrorCode::kCorrupt, entry.key + ": a fresh key was taken");
-  auto table = open_table(entry);
+  auto table = open_table(entry, purpose);
   MORULA_TRY(table);
   return NewTable{std::move(entry), std::move(*table), std::move(draft)};
 }

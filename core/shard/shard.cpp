@@ -38,7 +38,7 @@ Result<> Shard::open_tables() {
   std::vector<NewTable> opened(entries.size());
   const auto done =
       for_each_concurrently(entries.size(), kTablesOpenedAtOnce, [&](size_t i) -> Result<> {
-        auto table = open_table(entries[i]);
+        auto table = open_table(entries[i], Purpose::kOwnership);
         MORULA_TRY(table);
         opened[i] = {entries[i], std::move(*table), nullptr};
         return {};
@@ -50,10 +50,13 @@ Result<> Shard::open_tables() {
 }
 
 // A store that is slow or down for a while must not cost the shard its owner.
-Result<std::shared_ptr<const Table>> Shard::open_table(const ManifestTable& entry) {
+Result<std::shared_ptr<const Table>> Shard::open_table(const ManifestTable& entry,
+                                                       Purpose purpose) {
+  TableReadConfig config;
+  config.opened_for = purpose;
   Backoff backoff(env_, config_.retry, entry.key);
   while (true) {
-    auto table = Table::open(env_, cache_, entry.key, entry.bytes, entry.tree);
+    auto table = Table::open(env_, cache_, entry.key, entry.bytes, entry.tree, config);
     if (table || table.error().code != ErrorCode::kUnavailable) return table;
     backoff.pause(table.error());
   }

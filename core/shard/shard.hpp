@@ -90,7 +90,7 @@ class Shard : public ShardRows {
   Result<std::vector<NewTable>> write_tables(
       std::vector<std::shared_ptr<const Memtable>> memtables);
   Result<NewTable> upload(ManifestTable entry, BuiltTable built, Purpose purpose);
-  Result<std::shared_ptr<const Table>> open_table(const ManifestTable& entry);
+  Result<std::shared_ptr<const Table>> open_table(const ManifestTable& entry, Purpose purpose);
   /// The manifest names these now.
   void publish(std::vector<NewTable> tables);
   Manifest flushed_manifest(LogSeq from, const std::vector<NewTable>& tables) const;

@@ -18,6 +18,7 @@ std::string_view hunting_scenario(Mutant mutant) {
       return "lease_storm";
     case Mutant::iterator_without_pin:
     case Mutant::gc_young_table:
+    case Mutant::checksum_ignored:
       return "garbage_storm";
     case Mutant::trim_reads_topology_first:
     case Mutant::adopt_position_too_low:

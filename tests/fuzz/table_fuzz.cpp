@@ -1,5 +1,7 @@
 // The parts of a table: its footer, and blocks whose checksums are right.
 #include "core/lsm/block.hpp"
+#include "core/lsm/packed_block.hpp"
+#include "core/lsm/section.hpp"
 #include "core/lsm/stream_filter.hpp"
 #include "core/lsm/table_format.hpp"
 #include "tests/fuzz/fuzz.hpp"
@@ -36,6 +38,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     case 1: {
       (void)TableFooter::decode(bytes, bytes.size() + 1000);
       (void)BlockHandle::decode(bytes);
+      (void)SectionHandle::decode(bytes);
+      if (const auto parts = SectionParts::of(bytes)) walk(parts->index, Tree::kMeta);
+      (void)unpack_block({nullptr, bytes});
       break;
     }
     case 2:

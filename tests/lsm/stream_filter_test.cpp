@@ -17,18 +17,18 @@ RC_GTEST_PROP(StreamFilter, NeverDeniesAStreamThatWasAdded, ()) {
   }
 }
 
-TEST(StreamFilter, DeniesNinetyNineOfAHundredOthers) {
+TEST(StreamFilter, DeniesMostOthers) {
   // Ids that differ in few bits are as good as hashes.
   for (const uint64_t count : {1, 10, 1000, 100'000}) {
     StreamFilterBuilder builder;
     for (uint64_t n = 0; n < count; ++n) builder.add({n << 52, n});
     const std::string filter = builder.finish();
-    EXPECT_LE(filter.size(), 1 + std::max<uint64_t>(8, count * 10 / 8 + 1));
+    EXPECT_LE(filter.size(), 1 + std::max<uint64_t>(8, count * 12 / 8 + 1));
     uint64_t maybe = 0;
     for (uint64_t n = 0; n < 100'000; ++n) {
       maybe += stream_filter_may_contain(filter, {n << 52, count + n}) ? 1 : 0;
     }
-    EXPECT_LE(maybe, 1'300u) << count;
+    EXPECT_LE(maybe, count < 1000 ? 1'300u : 450u) << count;
   }
 }
 

@@ -73,6 +73,7 @@ const std::map<std::string, std::set<std::string>>& allowed_in_file() {
       {"core/base/check.cpp", {"cstdio"}},  // the last words before the abort
       {"core/base/codec.cpp", {"xxhash.h"}},
       {"core/base/ids.cpp", {"xxhash.h"}},
+      {"core/lsm/packed_block.cpp", {"lz4.h"}},
       {"core/base/json_parse.cpp", {"simdjson.h"}},
       {"core/stream/json_messages.cpp", {"simdjson.h"}},
       // Fibers: their stacks, switches, exceptions, and what sanitizers must be told of them.
