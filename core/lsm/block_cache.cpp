@@ -8,13 +8,12 @@
 namespace morula {
 namespace {
 
-constexpr uint64_t kEntryOverhead = 192;  // two tree nodes, a list node, the blob's control block
 constexpr uint64_t kSmallShare = 10;      // the small queue's part of the capacity is 1 / this
 constexpr uint8_t kUsesMax = 3;
 constexpr uint8_t kUsesToStay = 2;  // fewer in the small queue: it goes
 
 uint64_t charge(const Blob& block) {
-  return block->size() + kEntryOverhead;
+  return block->size() + BlockCache::kEntryOverhead;
 }
 
 }  // namespace

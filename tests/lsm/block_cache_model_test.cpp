@@ -12,7 +12,7 @@
 namespace morula {
 namespace {
 
-constexpr uint64_t kOverhead = 192;
+constexpr uint64_t kOverhead = BlockCache::kEntryOverhead;
 
 class PlainS3Fifo {
  public:
