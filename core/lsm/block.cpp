@@ -14,6 +14,25 @@ size_t shared_length(std::string_view a, std::string_view b) {
   return static_cast<size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
 }
 
+// A seek reads dozens of numbers, most of one byte: they are not worth a call.
+bool take_varint(std::string_view& in, uint64_t& number) {
+  if (!in.empty() && static_cast<uint8_t>(in.front()) < 0x80) {
+    number = static_cast<uint8_t>(in.front());
+    in.remove_prefix(1);
+    return true;
+  }
+  Decoder decoder(in);
+  number = decoder.varint();
+  in.remove_prefix(in.size() - decoder.remaining());
+  return !decoder.failed();
+}
+
+uint32_t u32_at(std::string_view bytes, size_t place) {
+  uint32_t number = 0;
+  for (int i = 3; i >= 0; --i) number = number << 8 | static_cast<uint8_t>(bytes[place + i]);
+  return number;
+}
+
 }  // namespace
 
 std::string_view to_string(BlockType type) {
@@ -104,7 +123,7 @@ void BlockCursor::seek(std::string_view key) {
 }
 
 void BlockCursor::go_to_restart(size_t index) {
-  position_ = Decoder(restarts_.substr(4 * index, 4)).u32();
+  position_ = u32_at(restarts_, 4 * index);
   key_.clear();
   if (position_ >= rows_.size()) return fail();
   read_row();
@@ -119,19 +138,24 @@ void BlockCursor::next() {
 }
 
 void BlockCursor::read_row() {
-  Decoder in(rows_.substr(position_));
-  const uint64_t shared = in.varint();
-  const uint64_t rest = in.varint();
-  change_ = ChangeNumber(in.varint());
-  const uint8_t flags = in.u8();
-  const uint64_t value_bytes = in.varint();
-  const std::string_view key_rest = in.raw(rest);
-  value_ = in.raw(value_bytes);
-  if (in.failed() || shared > key_.size() || (flags & ~kDeleted) != 0) return fail();
+  std::string_view in = rows_.substr(position_);
+  uint64_t shared = 0;
+  uint64_t rest = 0;
+  uint64_t flags = 0;
+  uint64_t value_bytes = 0;
+  if (!take_varint(in, shared) || !take_varint(in, rest) || !take_varint(in, change_.value) ||
+      !take_varint(in, flags) || !take_varint(in, value_bytes)) {
+    return fail();
+  }
+  if (shared > key_.size() || flags > kDeleted || rest > in.size() ||
+      value_bytes > in.size() - rest) {
+    return fail();
+  }
   deleted_ = flags == kDeleted;
   key_.resize(shared);
-  key_.append(key_rest);
-  position_ = rows_.size() - in.remaining();
+  key_.append(in.substr(0, rest));
+  value_ = in.substr(rest, value_bytes);
+  position_ = rows_.size() - in.size() + rest + value_bytes;
   valid_ = true;
 }
 
