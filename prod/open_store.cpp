@@ -42,6 +42,9 @@ Result<OpenedStore> open_store(Loop& loop, Trace& trace, const StoreOptions& opt
   file_options.foreign_name = [&trace](std::string_view path, std::string_view why) {
     trace.log(Severity::kWarning, "foreign_file_ignored", {{"path", path}, {"why", why}});
   };
+  file_options.trouble = [&trace](std::string_view path, std::string_view why) {
+    trace.log(Severity::kWarning, "store_directory", {{"path", path}, {"why", why}});
+  };
   auto files = DirectoryFiles::open(*directory, std::move(file_options));
   MORULA_TRY(files);
   std::error_code ignored;

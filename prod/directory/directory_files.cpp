@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 #include <linux/fs.h>
+#include <linux/magic.h>
 #include <sys/ioctl.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +18,9 @@
 #include "prod/directory/directory_list.hpp"
 #include "prod/directory/directory_names.hpp"
 #include "prod/directory/directory_object.hpp"
+#include "prod/directory/directory_settling.hpp"
+#include "prod/directory/redo_keeper.hpp"
+#include "prod/directory/redo_recovery.hpp"
 
 namespace morula {
 namespace {
@@ -40,12 +45,29 @@ void place_apart(int root, const char* folder) {
   (void)::ioctl(fd.get(), FS_IOC_SETFLAGS, &flags);
 }
 
+/// On tmpfs nothing waits for a disk; of btrfs and others it was not tried.
+bool redo_helps(int root) {
+  constexpr unsigned long kXfsMagic = 0x58465342;
+  struct statfs info {};
+  if (::fstatfs(root, &info) != 0) return false;
+  const auto type = static_cast<unsigned long>(info.f_type);
+  return type == EXT4_SUPER_MAGIC || type == kXfsMagic;
+}
+
 }  // namespace
 
 DirectoryFiles::DirectoryFiles(Options options)
     : options_(std::move(options)), root_(std::make_unique<DirectoryRoot>()) {
   root_->at_place = options_.at_place;
   root_->at_listing = options_.at_listing;
+  if (options_.at_sync) {
+    root_->at_sync = [told = options_.at_sync](DirectoryRoot::Synced what, int fd) {
+      return told(static_cast<int>(what), fd);
+    };
+  }
+  root_->changed_at = options_.changed_at;
+  if (!options_.trouble) options_.trouble = [](std::string_view, std::string_view) {};
+  if (options_.boot.empty()) options_.boot = boot_of_machine();
   if (options_.foreign_name) {
     // Each name once, and not without end.
     options_.foreign_name = [warn = std::move(options_.foreign_name),
@@ -59,6 +81,7 @@ DirectoryFiles::DirectoryFiles(Options options)
 }
 
 DirectoryFiles::~DirectoryFiles() {
+  root_->redo.reset();
   root_->drafts.remove(root_->fd.get());
 }
 
@@ -76,12 +99,47 @@ Result<std::unique_ptr<DirectoryFiles>> DirectoryFiles::open(const std::string& 
   }
   root.fd.reset(::open(root.path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!root.fd) return fail(file_error(errno, "open the store's directory " + root.path));
-  if (read_only) return files;
+  if (read_only) {
+    if (needs_recovery(root, files->options_.boot)) {
+      files->options_.trouble(
+          root.path,
+          "the machine stopped while this was in use, and no instance was started since: "
+          "what was written last may be missing or damaged");
+    }
+    return files;
+  }
   place_apart(root.fd.get(), ".");
   MORULA_TRY(files->prove_usable());
   place_apart(root.fd.get(), kTemporaryFolder);
+  MORULA_TRY(files->begin_redo());
   files->sweep_temporary();
   return files;
+}
+
+Result<> DirectoryFiles::begin_redo() {
+  DirectoryRoot& root = *root_;
+  const std::string& boot = options_.boot;
+  if (boot.empty()) {
+    // Whose logs lie there can't be told.
+    if (!needs_recovery(root, boot)) return {};
+    return fail(ErrorCode::kUnsupported,
+                root.full(kRedoFolder) +
+                    " holds redo logs, but the kernel does not say which boot "
+                    "this is; mount /proc");
+  }
+  MORULA_TRY(recover_after_power_loss(
+      root, {.boot = boot, .patience = options_.recovery_patience, .trouble = options_.trouble}));
+  RedoKeeper::Options keeping;
+  keeping.use = options_.redo == RedoUse::kAtOnce ||
+                (options_.redo == RedoUse::kAuto && redo_helps(root.fd.get()));
+  keeping.boot = boot;
+  keeping.segment_bytes = options_.redo_segment_bytes;
+  keeping.idle_after = options_.redo_idle_after;
+  keeping.trouble = options_.trouble;
+  root.redo = std::make_unique<RedoKeeper>(root, std::move(keeping));
+  if (options_.redo == RedoUse::kAtOnce) root.redo->begin_at_once();
+  root.redo->clean_after_the_dead();
+  return {};
 }
 
 Result<> DirectoryFiles::prove_usable() {
@@ -90,7 +148,7 @@ Result<> DirectoryFiles::prove_usable() {
   MORULA_TRY(make_folders(root, kTemporaryFolder));
   const std::string probe = fmt::format("{}/probe-{}", kTemporaryFolder, random_name());
   const std::string second = probe + "-2";
-  const auto written = write_new_file(root, probe, "probe");
+  const auto written = write_new_file(root, probe, "probe", kUnnamedMode);
   if (!written) return fail(written.error());
   const int linked = ::linkat(fd, probe.c_str(), fd, second.c_str(), 0) == 0 ? 0 : errno;
   const int again = ::linkat(fd, probe.c_str(), fd, second.c_str(), 0) == 0 ? 0 : errno;
@@ -102,7 +160,7 @@ Result<> DirectoryFiles::prove_usable() {
                             "use a directory on a local ext4, xfs, btrfs or tmpfs",
                             root.path, strerrordesc_np(linked != 0 ? linked : again)));
   }
-  if (const int error = root.folders.sync(fd, kTemporaryFolder)) {
+  if (const int error = root.folders.sync(root, kTemporaryFolder)) {
     return fail(file_error(error, "sync the store's directory " + root.path));
   }
   return {};
@@ -144,8 +202,6 @@ Result<StoredObject> DirectoryFiles::get(std::string_view key, std::optional<Byt
   if (length > kObjectBytesMax) {
     return fail(ErrorCode::kCorrupt, root_->full(*path) + " is larger than any object of a cell");
   }
-  // Ranges are read of objects whose names were told only after their put was answered.
-  if (!range) MORULA_TRY(make_durable(*object));
   std::string body;
   if (const int error = read_at(object->file.get(), offset, length, body)) {
     return fail(file_error(error, "read " + root_->full(*path)));
@@ -153,6 +209,8 @@ Result<StoredObject> DirectoryFiles::get(std::string_view key, std::optional<Byt
   if (body.size() != length) {
     return fail(ErrorCode::kCorrupt, root_->full(*path) + " was cut while it was read");
   }
+  // Ranges are read of objects whose names were told only after their put was answered.
+  if (!range) MORULA_TRY(make_durable(*object, body));
   return StoredObject{make_blob(std::move(body)), etag_of(object->info)};
 }
 
@@ -165,9 +223,10 @@ Result<ObjectInfo> DirectoryFiles::head(std::string_view key) {
   return info_of(std::string(key), object->info);
 }
 
-Result<> DirectoryFiles::make_durable(const CurrentObject& object) {
+Result<> DirectoryFiles::make_durable(const CurrentObject& object,
+                                      std::optional<std::string_view> body) {
   if (options_.read_only) return {};
-  return morula::make_durable(*root_, object);
+  return morula::make_durable(*root_, object, body);
 }
 
 Result<Etag> DirectoryFiles::put(std::string_view key, std::string_view body,
@@ -202,16 +261,23 @@ Result<Etag> DirectoryFiles::put_anyway(const std::string& path, std::string_vie
 
 Result<> DirectoryFiles::remove(std::span<const std::string> keys) {
   if (options_.read_only) return fail(read_only_error(*root_));
+  std::set<std::string> unsynced;
   std::set<std::string> folders;
+  std::vector<RedoVoid> voids;
   Result<> outcome;
   for (const std::string& key : keys) {
     const auto path = path_of_key(key);
-    Result<> removed = path ? remove_object_file(*root_, *path) : fail(path.error());
-    if (path) folders.insert(folder_of(*path));
-    if (!removed && outcome) outcome = std::move(removed);
+    Result<Removal> removed = path ? remove_object_file(*root_, *path) : fail(path.error());
+    if (!removed && outcome) outcome = fail(removed.error());
+    if (!path) continue;
+    folders.insert(folder_of(*path));
+    if (removed && removed->plain) voids.push_back(*removed->plain);
+    // Another may have removed it, and not be done; and versions are in no log.
+    if (!removed || !removed->plain || removed->had_versions) unsynced.insert(folder_of(*path));
   }
-  for (const std::string& folder : folders) {
-    const int error = root_->folders.sync(root_->fd.get(), folder);
+  if (!voids.empty() && !write_voids(*root_, voids)) unsynced = std::move(folders);
+  for (const std::string& folder : unsynced) {
+    const int error = root_->folders.sync(*root_, folder);
     if (error != 0 && error != ENOENT && error != ENOTDIR && outcome) {
       outcome = fail(unknown_file_error(error, "sync the folder " + root_->full(folder)));
     }
@@ -221,8 +287,8 @@ Result<> DirectoryFiles::remove(std::span<const std::string> keys) {
 
 Result<Listing> DirectoryFiles::list(std::string_view prefix, std::string_view start_after,
                                      size_t limit) {
-  return list_object_files(*root_, prefix, start_after, std::min(limit, kListMax),
-                           [this](const std::string& path) {
+  return list_object_files(*root_, !options_.read_only, prefix, start_after,
+                           std::min(limit, kListMax), [this](const std::string& path) {
                              if (!options_.foreign_name) return;
                              options_.foreign_name(root_->full(path), "no key has such a name");
                            });

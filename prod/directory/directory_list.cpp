@@ -17,9 +17,15 @@ using Parts = std::map<std::string, std::string>;  // to the file name
 
 class Lister {
  public:
-  Lister(const DirectoryRoot& root, std::string_view prefix, std::string_view start_after,
-         size_t limit, const std::function<void(const std::string&)>& foreign)
-      : root_(root), prefix_(prefix), start_after_(start_after), limit_(limit), foreign_(foreign) {}
+  Lister(DirectoryRoot& root, bool settle_found, std::string_view prefix,
+         std::string_view start_after, size_t limit,
+         const std::function<void(const std::string&)>& foreign)
+      : root_(root),
+        settle_(settle_found),
+        prefix_(prefix),
+        start_after_(start_after),
+        limit_(limit),
+        foreign_(foreign) {}
 
   Result<> visit(const std::string& folder, const std::string& key_so_far) {
     Parts parts;
@@ -56,7 +62,7 @@ class Lister {
   }
 
   void add_part(const std::string& folder, FolderEntry& entry, Parts& parts) const {
-    if (folder == "." && entry.name == kTemporaryFolder) return;
+    if (folder == "." && (entry.name == kTemporaryFolder || entry.name == kRedoFolder)) return;
     std::string_view name = entry.name;
     const bool versions = name.ends_with('@');
     if (versions) name.remove_suffix(1);
@@ -89,12 +95,15 @@ class Lister {
     if (listing.objects.size() >= limit_) {
       listing.truncated = true;
     } else {
+      // Versions came after an object that survives.
+      if (settle_ && object->number == 0) MORULA_TRY(make_durable(root_, *object));
       listing.objects.push_back(info_of(key, object->info));
     }
     return {};
   }
 
-  const DirectoryRoot& root_;
+  DirectoryRoot& root_;
+  bool settle_;
   std::string_view prefix_;
   std::string_view start_after_;
   size_t limit_;
@@ -103,10 +112,10 @@ class Lister {
 
 }  // namespace
 
-Result<Listing> list_object_files(const DirectoryRoot& root, std::string_view prefix,
+Result<Listing> list_object_files(DirectoryRoot& root, bool settle_found, std::string_view prefix,
                                   std::string_view start_after, size_t limit,
                                   const std::function<void(const std::string& path)>& foreign) {
-  Lister lister(root, prefix, start_after, limit, foreign);
+  Lister lister(root, settle_found, prefix, start_after, limit, foreign);
   // The folder that all of them lie in.
   const size_t slash = prefix.rfind('/');
   std::string folder = ".";

@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstdio>
 #include <optional>
 #include <vector>
 
 #include "prod/directory/directory_names.hpp"
+#include "prod/directory/directory_settling.hpp"
 
 namespace morula {
 namespace {
@@ -18,6 +20,8 @@ namespace {
 constexpr int kAttemptsMax = 1000;
 // Each repeat makes a folder that was missing.
 constexpr int kCreateAttemptsMax = 16;
+
+constexpr mode_t kVersionMode = 0640;
 
 std::string version_path(const std::string& path, uint64_t number) {
   return fmt::format("{}/{}", versions_of(path), number);
@@ -55,7 +59,7 @@ Result<CurrentObject> open_file(const DirectoryRoot& root, const std::string& pa
                                 uint64_t number) {
   CurrentObject object;
   object.number = number;
-  object.folder = folder_of(path);
+  object.path = path;
   // A foreign pipe must not block the open.
   object.file.reset(
       ::openat(root.fd.get(), path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
@@ -73,11 +77,17 @@ Result<CurrentObject> open_file(const DirectoryRoot& root, const std::string& pa
   return object;
 }
 
-/// Makes K@ with version 1, the content of K. Fine when somebody else was faster. kNotFound when K
-/// is gone.
-Result<> begin_versions(DirectoryRoot& root, const std::string& path) {
+/// Makes K@ with version 1, the content of K, which is `plain` and is settled first. Fine when
+/// somebody else was faster, or has put another file there.
+Result<> begin_versions(DirectoryRoot& root, const std::string& path, const CurrentObject& plain) {
+  MORULA_TRY(settle(root, path, plain.file.get(), plain.info));
+  // The record counts no longer once there are versions.
+  if (const int error = root.sync_file(plain.file.get())) {
+    return fail(file_error(error, "sync " + root.full(path)));
+  }
   const std::string prepared = fmt::format("{}/versions-{}", kTemporaryFolder, random_name());
   const int fd = root.fd.get();
+  MORULA_TRY(make_folders(root, kTemporaryFolder));
   if (::mkdirat(fd, prepared.c_str(), 0750) != 0) {
     return fail(file_error(errno, "create the folder " + root.full(prepared)));
   }
@@ -88,9 +98,18 @@ Result<> begin_versions(DirectoryRoot& root, const std::string& path) {
     return fail(std::move(error));
   };
   if (::linkat(fd, path.c_str(), fd, first.c_str(), 0) != 0) {
-    return give_up(file_error(errno, "link " + root.full(path)));
+    const int error = errno;
+    (void)give_up({});
+    if (error == ENOENT) return {};
+    return fail(file_error(error, "link " + root.full(path)));
   }
-  if (const int error = sync_folder(fd, prepared)) {
+  struct stat linked {};
+  if (::fstatat(fd, first.c_str(), &linked, AT_SYMLINK_NOFOLLOW) != 0 ||
+      linked.st_ino != plain.info.st_ino) {
+    (void)give_up({});
+    return {};
+  }
+  if (const int error = root.sync_folder(prepared)) {
     return give_up(file_error(error, "sync the folder " + root.full(prepared)));
   }
   root.reached("versions prepared");
@@ -101,6 +120,7 @@ Result<> begin_versions(DirectoryRoot& root, const std::string& path) {
     if (error == EEXIST || error == ENOTEMPTY || error == ENOENT) return {};
     return fail(file_error(error, "create the folder " + root.full(versions_of(path))));
   }
+  root.reached("versions begun");
   return {};
 }
 
@@ -160,6 +180,37 @@ Result<bool> name_taken(const DirectoryRoot& root, const std::string& path) {
   return exists_at(root.fd.get(), versions_of(path));
 }
 
+/// The draft gets the name if nobody has it; EEXIST otherwise. 0 or the errno.
+int name_draft(int root, const std::string& draft, const std::string& path) {
+  if (::renameat2(root, draft.c_str(), root, path.c_str(), RENAME_NOREPLACE) == 0) return 0;
+  if (errno != EINVAL && errno != ENOSYS) return errno;
+  // A file system that can't rename so.
+  if (::linkat(root, draft.c_str(), root, path.c_str(), 0) != 0) return errno;
+  ::unlinkat(root, draft.c_str(), 0);
+  return 0;
+}
+
+/// The object is visible: whatever went wrong, it may have landed.
+Error unknown(Error error) {
+  error.code = ErrorCode::kUnavailable;
+  return error;
+}
+
+/// Step 5. The first swap also makes K@'s own name durable, and from then on records of K count no
+/// longer: they would bring it back once it is removed.
+Result<> sync_swap(DirectoryRoot& root, const std::string& path, const CurrentObject& base) {
+  int error = root.folders.sync(root, versions_of(path));
+  if (error == 0 && base.number == 1) error = root.folders.sync(root, folder_of(path));
+  if (error != 0) {
+    return fail(unknown_file_error(error, "sync the folder " + root.full(versions_of(path))));
+  }
+  if (base.number == 1) {
+    const RedoVoid superseded[] = {{path, identity_of(base.info), false}};
+    (void)write_voids(root, superseded);
+  }
+  return {};
+}
+
 enum class Attempt : uint8_t { kAgain, kLinked };
 
 /// Steps 2 to 4 for version `number + 1`.
@@ -168,11 +219,13 @@ Result<Attempt> link_next(const DirectoryRoot& root, const std::string& path, ui
   const int fd = root.fd.get();
   const std::string next = version_path(path, number + 1);
   const std::string candidate = fmt::format("{}.{}", next, random_name());
-  const auto written = write_new_file(root, candidate, body);
+  const auto written = write_new_file(root, candidate, body, kVersionMode);
   if (!written) {
     if (written.error().code == ErrorCode::kNotFound) return Attempt::kAgain;  // removed meanwhile
     return fail(written.error());
   }
+  const auto info = look_at(root, candidate, written->get());
+  if (!info) return fail(info.error());
   root.reached("candidate written");
   int error = EEXIST;
   const auto base = exists_at(fd, version_path(path, number));
@@ -185,7 +238,7 @@ Result<Attempt> link_next(const DirectoryRoot& root, const std::string& path, ui
   if (!base) return fail(base.error());
   if (error == EEXIST || error == ENOENT) return Attempt::kAgain;
   if (error != 0) return fail(file_error(error, "link " + root.full(next)));
-  etag = etag_of(*written);
+  etag = etag_of(*info);
   return Attempt::kLinked;
 }
 
@@ -227,27 +280,30 @@ Result<Etag> create_object_file(DirectoryRoot& root, const std::string& path,
     const auto taken = name_taken(root, path);
     if (!taken) return fail(taken.error());
     if (*taken) return condition_failed(root, path);
-    const std::string temporary = root.drafts.next_path(fd);
-    const auto written = write_new_file(root, temporary, body);
-    if (!written && written.error().code == ErrorCode::kNotFound) {
-      MORULA_TRY(make_folders(root, folder_of(temporary)));
+    const std::string draft = root.drafts.next_path(fd);
+    const mode_t mode = settled_by_redo(root, body.size()) ? kUnsyncedMode : kUnnamedMode;
+    const auto file = write_new_file(root, draft, body, mode);
+    if (!file && file.error().code == ErrorCode::kNotFound) {
+      MORULA_TRY(make_folders(root, folder_of(draft)));
       continue;
     }
-    if (!written) return fail(written.error());
+    if (!file) return fail(file.error());
     root.reached("object written");
-    const int error = ::linkat(fd, temporary.c_str(), fd, path.c_str(), 0) == 0 ? 0 : errno;
-    if (error == 0) root.reached("object linked");
-    ::unlinkat(fd, temporary.c_str(), 0);
+    const int error = name_draft(fd, draft, path);
+    if (error != 0) ::unlinkat(fd, draft.c_str(), 0);
     if (error == EEXIST) return condition_failed(root, path);
     if (error == ENOENT) {  // no folder yet, or the file was swept as too old
       MORULA_TRY(make_folders(root, folder_of(path)));
       continue;
     }
-    if (error != 0) return fail(file_error(error, "link " + root.full(path)));
-    if (const int unsynced = root.folders.sync(fd, folder_of(path))) {
-      return fail(unknown_file_error(unsynced, "sync the folder of " + root.full(path)));
+    if (error != 0) return fail(file_error(error, "name " + root.full(path)));
+    root.reached("object named");
+    const auto info = look_at(root, path, file->get());
+    if (!info) return fail(unknown(info.error()));
+    if (auto settled = settle(root, path, file->get(), *info, body); !settled) {
+      return fail(unknown(std::move(settled.error())));
     }
-    return etag_of(*written);
+    return etag_of(*info);
   }
   return fail(ErrorCode::kUnavailable, "the directory " + root.path + " was removed");
 }
@@ -259,9 +315,7 @@ Result<Etag> swap_object_file(DirectoryRoot& root, const std::string& path, std:
     if (!current) return fail(current.error());
     if (etag_of(current->info) != base) return condition_failed(root, path);
     if (current->number == 0) {
-      MORULA_TRY(make_folders(root, kTemporaryFolder));
-      const auto begun = begin_versions(root, path);
-      if (!begun && begun.error().code != ErrorCode::kNotFound) return fail(begun.error());
+      MORULA_TRY(begin_versions(root, path, *current));
       continue;
     }
     root.reached("base chosen");
@@ -269,9 +323,7 @@ Result<Etag> swap_object_file(DirectoryRoot& root, const std::string& path, std:
     const auto linked = link_next(root, path, current->number, body, etag);
     if (!linked) return fail(linked.error());
     if (*linked == Attempt::kAgain) continue;
-    if (const int error = root.folders.sync(root.fd.get(), versions_of(path))) {
-      return fail(unknown_file_error(error, "sync the folder " + root.full(versions_of(path))));
-    }
+    MORULA_TRY(sync_swap(root, path, *current));
     root.reached("swap synced");
     retire_older(root, path, current->number + 1);
     show_to_people(root, path, current->number + 1);
@@ -280,25 +332,37 @@ Result<Etag> swap_object_file(DirectoryRoot& root, const std::string& path, std:
   return fail(ErrorCode::kConflict, root.full(path) + " comes and goes; try again");
 }
 
-Result<> remove_object_file(const DirectoryRoot& root, const std::string& path) {
+Result<Removal> remove_object_file(const DirectoryRoot& root, const std::string& path) {
+  Removal removal;
   const auto unlink_plain = [&]() -> Result<> {
-    if (::unlinkat(root.fd.get(), path.c_str(), 0) == 0 || means_absent(errno)) return {};
-    return fail(file_error(errno, "delete " + root.full(path)));
+    struct stat info {};
+    const bool there = ::fstatat(root.fd.get(), path.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
+    if (::unlinkat(root.fd.get(), path.c_str(), 0) != 0) {
+      if (means_absent(errno)) return {};
+      return fail(file_error(errno, "delete " + root.full(path)));
+    }
+    if (there) removal.plain = RedoVoid{path, identity_of(info), true};
+    root.reached("object unlinked");
+    return {};
   };
   MORULA_TRY(unlink_plain());
   const auto versions = exists_at(root.fd.get(), versions_of(path));
   if (!versions) return fail(versions.error());
-  if (!*versions) return {};
+  if (!*versions) return removal;
+  removal.had_versions = true;
   root.reached("plain file removed");
   MORULA_TRY(remove_folder(root, versions_of(path)));
-  return unlink_plain();  // a swap may have put its copy there meanwhile
+  MORULA_TRY(unlink_plain());  // a swap may have put its copy there meanwhile
+  return removal;
 }
 
-Result<> make_durable(DirectoryRoot& root, const CurrentObject& object) {
-  const int error =
-      root.folders.sync_if_younger(root.fd.get(), object.folder, nanoseconds(object.info.st_ctim));
+Result<> make_durable(DirectoryRoot& root, const CurrentObject& object,
+                      std::optional<std::string_view> body) {
+  if (object.number == 0) return settle(root, object.path, object.file.get(), object.info, body);
+  const std::string folder = folder_of(object.path);
+  const int error = root.folders.sync_if_younger(root, folder, nanoseconds(object.info.st_ctim));
   if (error == 0 || error == ENOENT) return {};  // ENOENT: removed meanwhile
-  return fail(unknown_file_error(error, "sync the folder " + root.full(object.folder)));
+  return fail(unknown_file_error(error, "sync the folder " + root.full(folder)));
 }
 
 }  // namespace morula

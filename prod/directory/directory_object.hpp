@@ -6,10 +6,12 @@
 //   K@/<n>      version n, from the first swap on
 //   K@/<n>.<x>  a candidate for version n, or a copy of it on its way to K; <x> is drawn
 //
-// Create: a finished and synced file is hard-linked to K. link(2) fails when the name exists, so
-// exactly one creator wins, and nobody ever sees half an object.
+// Create: a finished file gets the name K by a rename that fails when the name exists, so exactly
+// one creator wins, and nobody ever sees half an object. How it then survives a loss of power is
+// told in directory_settling.hpp.
 //
-// Swap of version n (the first swap makes K@ with version 1 in it, by renaming a prepared folder):
+// Swap of version n (the first swap settles K and syncs its content, then makes K@ with version 1
+// in it, by renaming a prepared folder):
 //   1. the base's etag is that of the highest version n
 //   2. write candidate K@/<n+1>.<x>
 //   3. check that K@/<n> still exists
@@ -37,11 +39,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/base/result.hpp"
 #include "core/rt/store.hpp"
 #include "prod/directory/directory_root.hpp"
+#include "prod/directory/redo_record.hpp"
 
 namespace morula {
 
@@ -49,7 +54,7 @@ namespace morula {
 struct CurrentObject {
   UniqueFd file;
   uint64_t number = 0;  // 0: no K@ yet
-  std::string folder;   // which its name lies in
+  std::string path;     // below the root
   struct stat info {};
 };
 
@@ -65,10 +70,15 @@ Result<Etag> create_object_file(DirectoryRoot& root, const std::string& path,
 Result<Etag> swap_object_file(DirectoryRoot& root, const std::string& path, std::string_view body,
                               const Etag& base);
 
-/// Deletes the object with all versions; fine when absent. The folder is not synced.
-Result<> remove_object_file(const DirectoryRoot& root, const std::string& path);
+struct Removal {
+  std::optional<RedoVoid> plain;  // the file that was deleted
+  bool had_versions = false;
+};
+/// Deletes the object with all versions; fine when absent. It may come back with a loss of power.
+Result<Removal> remove_object_file(const DirectoryRoot& root, const std::string& path);
 
-/// Syncs the object's folder unless this process has done so since the object was made.
-Result<> make_durable(DirectoryRoot& root, const CurrentObject& object);
+/// Makes what was read survive a loss of power, if it need not yet. `body`: its content, if known.
+Result<> make_durable(DirectoryRoot& root, const CurrentObject& object,
+                      std::optional<std::string_view> body = {});
 
 }  // namespace morula

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "prod/directory/directory_names.hpp"
+#include "prod/directory/directory_settling.hpp"
+#include "prod/directory/redo_keeper.hpp"
 
 namespace morula {
 namespace {
@@ -26,14 +28,36 @@ int64_t coarse_now() {
 
 }  // namespace
 
-int FolderSync::sync(int root, const std::string& folder) {
+DirectoryRoot::DirectoryRoot() = default;
+
+DirectoryRoot::~DirectoryRoot() = default;
+
+int DirectoryRoot::sync_file(int file) const {
+  if (::fsync(file) != 0) return errno;
+  return at_sync ? at_sync(Synced::kFile, file) : 0;
+}
+
+int DirectoryRoot::sync_folder(const std::string& folder) const {
+  const UniqueFd opened(::openat(fd.get(), folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!opened || ::fsync(opened.get()) != 0) return errno;
+  return at_sync ? at_sync(Synced::kFolder, opened.get()) : 0;
+}
+
+int DirectoryRoot::sync_all() const {
+  // Without a journal, ext4 flushes the disk's cache before it has written the last of the folders:
+  // the second call flushes those.
+  if (::syncfs(fd.get()) != 0 || ::syncfs(fd.get()) != 0) return errno;
+  return at_sync ? at_sync(Synced::kAll, fd.get()) : 0;
+}
+
+int FolderSync::sync(const DirectoryRoot& root, const std::string& folder) {
   const int64_t begun = coarse_now();
   bool first = false;
   {
     const std::lock_guard lock(mutex_);
     first = !synced_.contains(folder);
   }
-  if (const int error = sync_folder(root, folder)) return error;
+  if (const int error = root.sync_folder(folder)) return error;
   if (first && folder != ".") {
     if (const int error = sync(root, folder_of(folder))) return error;
   }
@@ -44,7 +68,8 @@ int FolderSync::sync(int root, const std::string& folder) {
   return 0;
 }
 
-int FolderSync::sync_if_younger(int root, const std::string& folder, int64_t changed) {
+int FolderSync::sync_if_younger(const DirectoryRoot& root, const std::string& folder,
+                                int64_t changed) {
   {
     const std::lock_guard lock(mutex_);
     const auto found = synced_.find(folder);
@@ -70,10 +95,10 @@ void DraftFolders::remove(int root) {
   }
 }
 
-Result<struct stat> write_new_file(const DirectoryRoot& root, const std::string& path,
-                                   std::string_view body) {
+Result<UniqueFd> write_new_file(const DirectoryRoot& root, const std::string& path,
+                                std::string_view body, mode_t mode) {
   UniqueFd file(
-      ::openat(root.fd.get(), path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640));
+      ::openat(root.fd.get(), path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
   if (!file) return fail(file_error(errno, "create " + root.full(path)));
   int error = write_all(file.get(), body);
   // The kernel stamps files in steps of some ms; the exact time keeps two files apart that get the
@@ -81,12 +106,16 @@ Result<struct stat> write_new_file(const DirectoryRoot& root, const std::string&
   timespec times[2] = {{0, UTIME_OMIT}, {}};
   ::clock_gettime(CLOCK_REALTIME, &times[1]);
   if (error == 0 && ::futimens(file.get(), times) != 0) error = errno;
-  if (error == 0 && ::fsync(file.get()) != 0) error = errno;
-  struct stat info {};
-  if (error == 0 && ::fstat(file.get(), &info) != 0) error = errno;
-  if (error == 0) return info;
+  if (error == 0 && mode != kUnsyncedMode) error = root.sync_file(file.get());
+  if (error == 0) return file;
   ::unlinkat(root.fd.get(), path.c_str(), 0);
   return fail(file_error(error, "write " + root.full(path)));
+}
+
+Result<struct stat> look_at(const DirectoryRoot& root, const std::string& path, int file) {
+  struct stat info {};
+  if (::fstat(file, &info) != 0) return fail(file_error(errno, "look at " + root.full(path)));
+  return info;
 }
 
 Result<> make_folders(const DirectoryRoot& root, const std::string& folder) {

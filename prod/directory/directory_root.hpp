@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -15,18 +16,22 @@
 
 namespace morula {
 
+struct DirectoryRoot;
+class RedoKeeper;
+
 /// Makes names durable: fsync of folders, and of the way to them. Thread-safe.
 ///
-/// An object is linked first and its folder synced after, so others can see it before it would
-/// survive a loss of power, for as long as its writer is stopped between the two. Who builds on
-/// such an object (a reader of a document, a writer that finds its condition failed) syncs the
+/// A version of a swapped object is linked first and its folder synced after, so others can see it
+/// before it would survive a loss of power, for as long as its writer is stopped between the two.
+/// Who builds on it (a reader of a document, a writer that finds its condition failed) syncs the
 /// folder itself first; `sync_if_younger` leaves that out where this process has synced it since.
+/// Objects that were created carry a sign instead, see directory_settling.hpp.
 class FolderSync {
  public:
   /// 0 or the errno. The first time that a folder is named, also the folders above it.
-  int sync(int root, const std::string& folder);
+  int sync(const DirectoryRoot& root, const std::string& folder);
   /// `changed`: ctime of the object, in ns.
-  int sync_if_younger(int root, const std::string& folder, int64_t changed);
+  int sync_if_younger(const DirectoryRoot& root, const std::string& folder, int64_t changed);
 
  private:
   std::mutex mutex_;
@@ -53,14 +58,29 @@ class DraftFolders {
 };
 
 struct DirectoryRoot {
+  DirectoryRoot();
+  ~DirectoryRoot();
+
   UniqueFd fd;
   std::string path;
   FolderSync folders;
   DraftFolders drafts;
+  std::unique_ptr<RedoKeeper> redo;  // null: neither read nor written
   /// Tests stop or kill the process at a named place, and show a folder that changes while it is
   /// read. Empty otherwise.
   std::function<void(std::string_view place)> at_place;
   std::function<void(const std::string& folder, std::vector<FolderEntry>& entries)> at_listing;
+  /// Tests play a loss of power: they are told what has just become safe from it, a file or folder
+  /// by its descriptor, or everything. What they return is the call's errno.
+  enum class Synced : uint8_t { kFile, kFolder, kAll };
+  std::function<int(Synced what, int fd)> at_sync;
+  /// Tests that restore files can't set their ctime, ns.
+  std::function<int64_t(const struct stat& info)> changed_at;
+
+  /// fsync, of a folder by its path, or of the whole file system. 0 or the errno.
+  int sync_file(int file) const;
+  int sync_folder(const std::string& folder) const;
+  int sync_all() const;
 
   /// The path as a person would type it.
   std::string full(const std::string& relative) const { return path + "/" + relative; }
@@ -75,10 +95,12 @@ struct DirectoryRoot {
   }
 };
 
-/// A new file at `path` with `body`, synced; its name is not. Returns its stat. Leaves nothing
-/// behind on an error; kNotFound when the folder is absent.
-Result<struct stat> write_new_file(const DirectoryRoot& root, const std::string& path,
-                                   std::string_view body);
+/// A new file at `path` with `body`, synced if `mode` doesn't say otherwise (is_unsynced); its name
+/// is not. Leaves nothing behind on an error; kNotFound when the folder is absent.
+Result<UniqueFd> write_new_file(const DirectoryRoot& root, const std::string& path,
+                                std::string_view body, mode_t mode);
+/// fstat.
+Result<struct stat> look_at(const DirectoryRoot& root, const std::string& path, int file);
 
 /// mkdir -p below the root. kDenied, kFull, kInvalid (a part is an object), kUnavailable.
 Result<> make_folders(const DirectoryRoot& root, const std::string& folder);

@@ -50,13 +50,12 @@ class TemporaryDirectory {
     std::filesystem::create_directories((path_ / name).parent_path());
     std::ofstream(path_ / name, std::ios::binary) << content;
   }
-  /// Paths of all files below, relative, sorted.
+  /// Paths of all files below but redo logs, relative, sorted.
   std::vector<std::string> files() const {
     std::vector<std::string> found;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(path_)) {
-      if (entry.is_regular_file()) {
-        found.push_back(std::filesystem::relative(entry.path(), path_).string());
-      }
+      const std::string name = std::filesystem::relative(entry.path(), path_).string();
+      if (entry.is_regular_file() && !name.starts_with("@redo/")) found.push_back(name);
     }
     std::sort(found.begin(), found.end());
     return found;
@@ -66,8 +65,13 @@ class TemporaryDirectory {
   std::filesystem::path path_;
 };
 
+/// With a small redo log, unless the options say otherwise.
 inline std::unique_ptr<DirectoryFiles> open_files(const std::filesystem::path& path,
                                                   DirectoryFiles::Options options = {}) {
+  if (options.redo == RedoUse::kAuto) {
+    options.redo = RedoUse::kAtOnce;
+    options.redo_segment_bytes = 512 * kKiB;
+  }
   auto files = DirectoryFiles::open(path.string(), std::move(options));
   if (!files) throw std::runtime_error(files.error().message);
   return std::move(*files);

@@ -37,6 +37,7 @@ class Interleaving {
         domain_(scheduler_, "test"),
         scope_(domain_) {
     DirectoryFiles::Options options;
+    options.redo = seed % 2 == 0 ? RedoUse::kAuto : RedoUse::kOff;
     options.at_place = [this](std::string_view) { pause(); };
     options.at_listing = [this, path](const std::string& folder,
                                       std::vector<FolderEntry>& entries) {

@@ -171,14 +171,14 @@ TEST(DirectoryZombie, DeathAnywhereInASwapLeavesOneVersionAndNothingElse) {
 }
 
 TEST(DirectoryZombie, DeathAnywhereInACreateLeavesItOrNothing) {
-  for (const std::string place : {"object written", "object linked"}) {
+  for (const std::string place : {"object written", "object named"}) {
     const TemporaryDirectory directory;
     const SharedMemory<Told> told;
     ChildProcess dying = sleeper(directory, place, Precondition::if_absent(), *told);
     ASSERT_TRUE(dying.wait_stopped()) << place;
     dying.kill();
     const auto files = open_files(directory.path());
-    EXPECT_EQ(read(*files), place == "object linked" ? "of the sleeper" : "not_found");
+    EXPECT_EQ(read(*files), place == "object named" ? "of the sleeper" : "not_found");
   }
 }
 
