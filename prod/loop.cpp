@@ -95,7 +95,7 @@ class Bell final : public FdEvents {
 }  // namespace
 
 struct Loop::Impl {
-  Impl() : domain(scheduler, "process") {}
+  explicit Impl(const Clock& clock) : poller(clock), domain(scheduler, "process") {}
 
   /// What needs the watches of the whole.
   void start(Loop& loop) {
@@ -140,7 +140,7 @@ struct Loop::Impl {
   bool stopped = false;
 };
 
-Loop::Loop() : impl_(std::make_unique<Impl>()) {
+Loop::Loop() : impl_(std::make_unique<Impl>(*this)) {
   impl_->start(*this);
 }
 Loop::~Loop() = default;
@@ -151,6 +151,10 @@ Domain& Loop::domain() {
 
 Time Loop::now() const {
   return Time(Duration(read_clock(CLOCK_BOOTTIME)));
+}
+
+Time Loop::looked_at() const {
+  return impl_->poller.looked_at();
 }
 
 WallTime Loop::wall() const {

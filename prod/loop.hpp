@@ -31,6 +31,9 @@ class Loop final : public Clock {
   Domain& domain();
 
   Time now() const override;
+  /// When it last looked for what happens outside: no clock is read. For deadlines that a turn of
+  /// the loop more or less does not matter to.
+  Time looked_at() const;
   WallTime wall() const override;
   TimerId arm(Time at, TimerAction action, void* argument) override;
   void disarm(TimerId timer) override;

@@ -12,7 +12,11 @@ constexpr int kAgainMax = 4;
 
 }  // namespace
 
-Poller::Poller() : epoll_(::epoll_create1(EPOLL_CLOEXEC)), batch_(kBatch) {
+Poller::Poller(const Clock& clock)
+    : clock_(clock),
+      looked_at_(clock.now()),
+      epoll_(::epoll_create1(EPOLL_CLOEXEC)),
+      batch_(kBatch) {
   MORULA_CHECK(epoll_.get() >= 0, "the kernel gives no epoll");
 }
 
@@ -55,6 +59,7 @@ size_t Poller::poll_once(bool may_wait) {
   const int count =
       ::epoll_wait(epoll_.get(), batch_.data(), static_cast<int>(kBatch), may_wait ? -1 : 0);
   MORULA_CHECK(count >= 0 || errno == EINTR, "epoll_wait");
+  looked_at_ = clock_.now();
   telling_ = true;
   for (int i = 0; i < count; ++i) {
     auto& watched = *static_cast<Watched*>(batch_[static_cast<size_t>(i)].data.ptr);

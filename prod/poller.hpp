@@ -28,7 +28,7 @@ class Poller {
  public:
   using Watched = PollerWatched;
 
-  Poller();
+  explicit Poller(const Clock& clock);
 
   /// To be given to `remove` in the end.
   Watched* add(int fd, FdEvents& events);
@@ -40,6 +40,8 @@ class Poller {
   /// What happens while it tells belongs to the batch: one turn for many requests is cheaper than
   /// many turns.
   void poll(bool may_wait);
+  /// When it last looked.
+  Time looked_at() const { return looked_at_; }
 
  private:
   /// How many were told.
@@ -47,6 +49,8 @@ class Poller {
   void tell(Watched& watched, uint32_t happened);
   void register_as(Watched& watched, uint32_t wanted);
 
+  const Clock& clock_;
+  Time looked_at_;
   UniqueFd epoll_;
   std::vector<epoll_event> batch_;
   bool telling_ = false;

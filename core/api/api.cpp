@@ -70,8 +70,8 @@ HttpResponse Api::handle_stream(const RequestTarget& target, const HttpRequest& 
                               " bytes; send it in several appends");
   }
   HeaderReader headers(request.headers);
-  const std::string tenant =
-      headers.short_text("Morula-Tenant", kTenantBytesMax).value_or(std::string(kDefaultTenant));
+  const std::string_view tenant =
+      headers.short_text("Morula-Tenant", kTenantBytesMax).value_or(kDefaultTenant);
   if (!std::all_of(tenant.begin(), tenant.end(), is_tenant_char)) {
     headers.reject("Morula-Tenant has letters, digits, . _ and - only");
   }

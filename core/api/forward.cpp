@@ -79,16 +79,16 @@ std::optional<HttpResponse> Forwarder::call(const std::string& address) {
     return outcome_unknown_response(answer.error().message);
   }
   if (says_moving(*answer)) return std::nullopt;
-  const std::string* replay_to = answer->headers.find(kReplayToHeader);
-  const bool stale = answer->status == 307 && replay_to != nullptr;
+  const auto replay_to = answer->headers.find(kReplayToHeader);
+  const bool stale = answer->status == 307 && replay_to.has_value();
   env_.trace.sometimes("a forward met a stale owner and was redirected", stale);
   if (stale) {
-    redirected_ = *replay_to;
+    redirected_ = std::string(*replay_to);
     return std::nullopt;
   }
   erase_hop_by_hop(answer->headers);
   answer->headers.set(kForwardedToHeader, address);
-  if (answer->headers.find("Location") != nullptr) {
+  if (answer->headers.contains("Location")) {
     answer->headers.set("Location", stream_url(request_, target_.path));
   }
   return std::move(*answer);
@@ -98,7 +98,7 @@ HttpResponse Forwarder::redirect(const std::string& address) const {
   HttpResponse response =
       error_response(307, "moved", "another instance serves the stream: " + address);
   response.headers.set(kReplayToHeader, address);
-  response.headers.set("Location", address + target_.target.raw());
+  response.headers.set("Location", address + std::string(target_.target.raw()));
   return response;
 }
 

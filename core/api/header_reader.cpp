@@ -9,18 +9,18 @@ constexpr size_t kNumberDigitsMax = 16;
 
 }  // namespace
 
-std::optional<std::string> HeaderReader::text(std::string_view name) {
-  const std::string* value = headers_.find(name);
-  if (value == nullptr) return std::nullopt;
-  if (headers_.count(name) > 1) {
+std::optional<std::string_view> HeaderReader::text(std::string_view name) {
+  const auto value = headers_.find(name);
+  if (value && headers_.count(name) > 1) {
     reject("the header " + std::string(name) + " is there more than once");
     return std::nullopt;
   }
-  return *value;
+  return value;
 }
 
-std::optional<std::string> HeaderReader::short_text(std::string_view name, uint64_t bytes_max) {
-  auto value = text(name);
+std::optional<std::string_view> HeaderReader::short_text(std::string_view name,
+                                                         uint64_t bytes_max) {
+  const auto value = text(name);
   if (value && (value->empty() || value->size() > bytes_max)) {
     reject(std::string(name) + " has 1 to " + std::to_string(bytes_max) + " bytes");
     return std::nullopt;

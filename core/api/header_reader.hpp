@@ -16,10 +16,10 @@ class HeaderReader {
  public:
   explicit HeaderReader(const Headers& headers) : headers_(headers) {}
 
-  /// The value; nullopt when the header is absent, or wrong.
-  std::optional<std::string> text(std::string_view name);
+  /// The value, a view into the headers; nullopt when the header is absent, or wrong.
+  std::optional<std::string_view> text(std::string_view name);
   /// As `text`, with 1 to `bytes_max` bytes.
-  std::optional<std::string> short_text(std::string_view name, uint64_t bytes_max);
+  std::optional<std::string_view> short_text(std::string_view name, uint64_t bytes_max);
   /// As `text`, in decimal digits, at most 2^53-1.
   std::optional<uint64_t> number(std::string_view name);
   /// As `text`, as `parse` understands it.

@@ -9,8 +9,8 @@ namespace morula {
 HttpResponse error_response(int status, std::string_view code, std::string_view message) {
   HttpResponse response;
   response.status = status;
-  response.headers.set("Content-Type", "application/json");
-  response.headers.set("Cache-Control", "no-store");
+  response.headers.add("Content-Type", "application/json");
+  response.headers.add("Cache-Control", "no-store");
   response.body =
       R"({"error":{"code":)" + json_quote(code) + R"(,"message":)" + json_quote(message) + "}}\n";
   return response;

@@ -60,13 +60,13 @@ RefusalAnswer answer_of(Refusal why) {
 HttpResponse refusal_response(const Refused& refused, const std::optional<ProducerClaim>& claim) {
   const RefusalAnswer answer = answer_of(refused.why);
   HttpResponse response = error_response(answer.status, answer.code, refused.message);
-  if (refused.tail) response.headers.set("Stream-Next-Offset", offset_text(*refused.tail));
+  if (refused.tail) response.headers.add("Stream-Next-Offset", OffsetText(*refused.tail));
   if (refused.why == Refusal::kStaleEpoch) {
-    response.headers.set("Producer-Epoch", std::to_string(refused.producer_epoch));
+    response.headers.add("Producer-Epoch", std::to_string(refused.producer_epoch));
   }
   if (refused.why == Refusal::kSequenceGap && claim) {
-    response.headers.set("Producer-Expected-Seq", std::to_string(refused.expected_seq));
-    response.headers.set("Producer-Received-Seq", std::to_string(claim->seq));
+    response.headers.add("Producer-Expected-Seq", std::to_string(refused.expected_seq));
+    response.headers.add("Producer-Received-Seq", std::to_string(claim->seq));
   }
   return response;
 }
@@ -96,17 +96,17 @@ StreamResponse failure_response(const Outcome& outcome, std::string_view busy_co
 }
 
 void add_generation(HttpResponse& response, Generation generation) {
-  response.headers.set("Stream-Generation", std::to_string(generation.value));
+  response.headers.add("Stream-Generation", std::to_string(generation.value));
 }
 
 /// Stream-TTL in whole seconds that remain, or Stream-Expires-At as it was given.
 void add_expiry(HttpResponse& response, const StreamInfo& info) {
   if (info.expiry.kind == Expiry::Kind::kTtl) {
     const uint64_t remaining_ms = info.remaining_ms.value_or(0);
-    response.headers.set("Stream-TTL",
+    response.headers.add("Stream-TTL",
                          std::to_string(remaining_ms / 1000 + (remaining_ms % 1000 != 0 ? 1 : 0)));
   } else if (info.expiry.kind == Expiry::Kind::kAt) {
-    response.headers.set("Stream-Expires-At", info.expiry.text);
+    response.headers.add("Stream-Expires-At", info.expiry.text);
   }
 }
 
@@ -119,10 +119,10 @@ Result<Expiry> read_expiry(HeaderReader& headers) {
 }
 
 std::optional<ProducerClaim> read_producer(HeaderReader& headers, const StreamLimits& limits) {
-  auto id = headers.short_text("Producer-Id", limits.producer_id_bytes_max);
+  const auto id = headers.short_text("Producer-Id", limits.producer_id_bytes_max);
   const auto epoch = headers.number("Producer-Epoch");
   const auto seq = headers.number("Producer-Seq");
-  if (id && epoch && seq) return ProducerClaim{std::move(*id), *epoch, *seq};
+  if (id && epoch && seq) return ProducerClaim{*id, *epoch, *seq};
   if (id || epoch || seq) {
     headers.reject("Producer-Id, Producer-Epoch and Producer-Seq come together or not at all");
   }
@@ -135,7 +135,7 @@ StreamResponse create(Streams& streams, const StreamTarget& target, const HttpRe
   wish.stream = target.hash;
   wish.tenant = target.tenant;
   wish.path = target.path;
-  wish.content_type = headers.text("Content-Type").value_or(std::string(kDefaultContentType));
+  wish.content_type = std::string(headers.text("Content-Type").value_or(kDefaultContentType));
   wish.body = request.body;
   auto expiry = read_expiry(headers);
   if (!expiry) return {bad_header(expiry.error().message)};
@@ -146,9 +146,9 @@ StreamResponse create(Streams& streams, const StreamTarget& target, const HttpRe
   if (created == nullptr) return failure_response(outcome, "append_memory_busy");
   HttpResponse response;
   response.status = created->existed ? 200 : 201;
-  response.headers.set("Content-Type", created->info.content_type);
-  response.headers.set("Stream-Next-Offset", offset_text(created->info.tail));
-  if (!created->existed) response.headers.set("Location", stream_url(request, target.path));
+  response.headers.add("Content-Type", created->info.content_type);
+  response.headers.add("Stream-Next-Offset", OffsetText(created->info.tail));
+  if (!created->existed) response.headers.add("Location", stream_url(request, target.path));
   add_generation(response, created->info.generation);
   add_expiry(response, created->info);
   return {std::move(response)};
@@ -163,38 +163,41 @@ StreamResponse append(const StreamLimits& limits, Streams& streams, const Stream
   wish.producer = read_producer(headers, limits);
   wish.sequence = headers.short_text("Stream-Seq", limits.sequence_bytes_max);
   wish.expected_offset = headers.parsed("Stream-Expected-Offset", &parse_offset);
-  auto content_type = headers.text("Content-Type");
+  const auto content_type = headers.text("Content-Type");
   if (headers.wrong()) return {bad_header(*headers.wrong())};
   if (!content_type) {
     return {error_response(400, "invalid_content_type",
                            "an append says the stream's content type in Content-Type")};
   }
-  wish.content_type = std::move(*content_type);
+  wish.content_type = *content_type;
 
   const AppendOutcome outcome = streams.append(wish);
   const auto* appended = std::get_if<Appended>(&outcome);
   if (appended == nullptr) return failure_response(outcome, "append_memory_busy", wish.producer);
   HttpResponse response;
   response.status = wish.producer && !appended->duplicate ? 200 : 204;
-  response.headers.set("Stream-Next-Offset", offset_text(appended->tail));
+  response.headers.add("Stream-Next-Offset", OffsetText(appended->tail));
   add_generation(response, appended->generation);
   if (wish.producer) {
-    response.headers.set("Producer-Epoch", std::to_string(appended->producer_epoch));
-    response.headers.set("Producer-Seq", std::to_string(appended->producer_seq));
+    response.headers.add("Producer-Epoch", std::to_string(appended->producer_epoch));
+    response.headers.add("Producer-Seq", std::to_string(appended->producer_seq));
   }
   return {std::move(response)};
 }
 
 /// Names the generation and the range: what is between two offsets of one generation never changes.
 std::string etag_of(const ReadAnswer& given) {
-  return '"' + given.info.id.text() + '-' + std::to_string(given.info.generation.value) + ':' +
-         offset_text(given.start) + ':' + offset_text(given.end) + '"';
+  std::string etag;
+  etag.reserve(128);
+  etag.append(1, '"').append(StreamIdText(given.info.id)).append(1, '-');
+  etag.append(std::to_string(given.info.generation.value)).append(1, ':');
+  etag.append(OffsetText(given.start)).append(1, ':').append(OffsetText(given.end)).append(1, '"');
+  return etag;
 }
 
 /// Whether an etag of the If-None-Match header is `etag`; weakness does not matter.
 bool none_match_names(const Headers& headers, std::string_view etag) {
-  const std::string* value = headers.find("If-None-Match");
-  std::string_view rest = value != nullptr ? std::string_view(*value) : "";
+  std::string_view rest = headers.find("If-None-Match").value_or("");
   while (!rest.empty()) {
     std::string_view one = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(one.size() + 1, rest.size()));
@@ -265,19 +268,19 @@ StreamResponse read(const Env& env, Streams& streams, const StreamTarget& target
   auto* given = std::get_if<ReadAnswer>(&outcome);
   if (given == nullptr) return failure_response(outcome, "read_memory_busy");
   HttpResponse response;
-  response.headers.set("Content-Type", given->info.content_type);
-  response.headers.set("Stream-Next-Offset", offset_text(given->end));
+  response.headers.add("Content-Type", given->info.content_type);
+  response.headers.add("Stream-Next-Offset", OffsetText(given->end));
   add_generation(response, given->info.generation);
-  response.headers.set("Stream-Cursor", next_cursor(env.clock.wall(), *cursor, env.random));
-  response.headers.set("Cache-Control", cache_control(*given, wish->from));
-  if (given->up_to_date) response.headers.set("Stream-Up-To-Date", "true");
+  response.headers.add("Stream-Cursor", next_cursor(env.clock.wall(), *cursor, env.random));
+  response.headers.add("Cache-Control", cache_control(*given, wish->from));
+  if (given->up_to_date) response.headers.add("Stream-Up-To-Date", "true");
   if (wish->from != ReadRequest::From::kTail) {
     std::string etag = etag_of(*given);
     if (none_match_names(request.headers, etag)) {
       response.status = 304;
       response.headers.erase("Content-Type");
     }
-    response.headers.set("ETag", std::move(etag));
+    response.headers.add("ETag", etag);
   }
   if (response.status == 200) response.body = std::move(given->body);
   return {std::move(response)};
@@ -288,9 +291,9 @@ StreamResponse head(Streams& streams, const StreamTarget& target) {
   const auto* info = std::get_if<StreamInfo>(&outcome);
   if (info == nullptr) return failure_response(outcome, "read_memory_busy");
   HttpResponse response;
-  response.headers.set("Content-Type", info->content_type);
-  response.headers.set("Stream-Next-Offset", offset_text(info->tail));
-  response.headers.set("Cache-Control", "no-store");
+  response.headers.add("Content-Type", info->content_type);
+  response.headers.add("Stream-Next-Offset", OffsetText(info->tail));
+  response.headers.add("Cache-Control", "no-store");
   add_generation(response, info->generation);
   add_expiry(response, *info);
   return {std::move(response)};
@@ -329,9 +332,9 @@ StreamResponse serve_stream(const Env& env, const StreamLimits& limits, Streams&
 
 std::string stream_url(const HttpRequest& request, std::string_view path) {
   std::string url;
-  if (const std::string* host = request.headers.find("Host"); host != nullptr && is_host(*host)) {
-    const std::string* scheme = request.headers.find("X-Forwarded-Proto");
-    url = (scheme != nullptr && *scheme == "https" ? "https://" : "http://") + *host;
+  if (const auto host = request.headers.find("Host"); host && is_host(*host)) {
+    url = request.headers.find("X-Forwarded-Proto") == "https" ? "https://" : "http://";
+    url += *host;
   }
   url += kStreamPrefix;
   return url + percent_encode(path);

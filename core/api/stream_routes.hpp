@@ -64,10 +64,10 @@
 
 namespace morula {
 
-/// The stream that a request is about.
+/// The stream that a request is about; the request outlives it.
 struct StreamTarget {
-  RequestTarget target;
-  std::string tenant;
+  const RequestTarget& target;
+  std::string_view tenant;
   std::string path;  // decoded
   StreamHash hash;
 };

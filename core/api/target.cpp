@@ -116,33 +116,28 @@ Result<RequestTarget> RequestTarget::parse(std::string_view target) {
                 "a request's target is a path that begins with /, without spaces, control "
                 "characters and #");
   }
+  MORULA_TRY(check_escapes(target));
   RequestTarget parsed;
-  const size_t mark = target.find('?');
-  parsed.raw_ = std::string(target);
-  parsed.path_bytes_ = std::min(mark, target.size());
-  MORULA_TRY(check_escapes(parsed.raw_path()));
-  std::string_view query = mark == std::string_view::npos ? "" : target.substr(mark + 1);
-  while (!query.empty()) {
-    const std::string_view pair = query.substr(0, query.find('&'));
-    query.remove_prefix(std::min(pair.size() + 1, query.size()));
-    const size_t equals = pair.find('=');
-    auto name = percent_decode(pair.substr(0, equals));
-    MORULA_TRY(name);
-    auto value = percent_decode(equals == std::string_view::npos ? "" : pair.substr(equals + 1));
-    MORULA_TRY(value);
-    parsed.parameters_.emplace_back(std::move(*name), std::move(*value));
-  }
+  parsed.raw_ = target;
   return parsed;
 }
 
 Result<std::optional<std::string>> RequestTarget::parameter(std::string_view name) const {
   std::optional<std::string> found;
-  for (const auto& [its_name, value] : parameters_) {
-    if (its_name != name) continue;
+  std::string_view query = raw_.substr(std::min(raw_path().size() + 1, raw_.size()));
+  while (!query.empty()) {
+    const std::string_view pair = query.substr(0, query.find('&'));
+    query.remove_prefix(std::min(pair.size() + 1, query.size()));
+    const std::string_view its_name = pair.substr(0, pair.find('='));
+    const auto decoded_name = percent_decode(its_name);
+    MORULA_TRY(decoded_name);
+    if (*decoded_name != name) continue;
     if (found) {
       return fail(ErrorCode::kInvalid, "the parameter " + std::string(name) + " is there twice");
     }
-    found = value;
+    auto value = percent_decode(pair.substr(std::min(its_name.size() + 1, pair.size())));
+    MORULA_TRY(value);
+    found = *std::move(value);
   }
   return found;
 }

@@ -5,8 +5,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "core/base/result.hpp"
 
@@ -15,23 +13,21 @@ namespace morula {
 inline constexpr std::string_view kStreamPrefix = "/v1/stream/";
 
 /// Path and query of a target. Both forms that a server must take are: "/path?query" and
-/// "http://host/path?query".
+/// "http://host/path?query". A view: the text that was parsed outlives it.
 class RequestTarget {
  public:
   /// kInvalid: neither form, a broken %-escape, or a space or control character.
   static Result<RequestTarget> parse(std::string_view target);
 
   /// Path and query as they arrived, not decoded.
-  const std::string& raw() const { return raw_; }
-  std::string_view raw_path() const { return std::string_view(raw_).substr(0, path_bytes_); }
+  std::string_view raw() const { return raw_; }
+  std::string_view raw_path() const { return raw_.substr(0, raw_.find('?')); }
   /// The decoded value of a query parameter; nullopt when it is absent. kInvalid when it is there
   /// twice. Unknown parameters are nobody's business.
   Result<std::optional<std::string>> parameter(std::string_view name) const;
 
  private:
-  std::string raw_;
-  size_t path_bytes_ = 0;
-  std::vector<std::pair<std::string, std::string>> parameters_;
+  std::string_view raw_;
 };
 
 /// %-escapes decoded. kInvalid.

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::string_view kBase32 = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 constexpr size_t kUlidText = 26;
+constexpr std::string_view kHexDigits = "0123456789abcdef";
 
 /// 192 bytes that depend on every bit of `secret`, independent for each `use`. XXH3's own secret
 /// generator is not part of its stable interface, and ids are kept for good.
@@ -76,13 +77,15 @@ bool is_valid_instance_name(std::string_view name) {
   });
 }
 
-std::string StreamId::text() const {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  for (const uint64_t half : {high, low}) {
-    for (int shift = 60; shift >= 0; shift -= 4) text.push_back(kDigits[half >> shift & 0xf]);
+StreamIdText::StreamIdText(StreamId id) {
+  size_t at = 0;
+  for (const uint64_t half : {id.high, id.low}) {
+    for (int shift = 60; shift >= 0; shift -= 4) text_[at++] = kHexDigits[half >> shift & 0xf];
   }
-  return text;
+}
+
+std::string StreamId::text() const {
+  return std::string(StreamIdText(*this));
 }
 
 Result<StreamId> StreamId::parse(std::string_view text) {
@@ -90,7 +93,7 @@ Result<StreamId> StreamId::parse(std::string_view text) {
   const char* const middle = text.data() + text.size() / 2;
   const char* const end = text.data() + text.size();
   const bool valid = text.size() == 32 &&
-                     text.find_first_not_of("0123456789abcdef") == std::string_view::npos &&
+                     text.find_first_not_of(kHexDigits) == std::string_view::npos &&
                      std::from_chars(text.data(), middle, id.high, 16).ptr == middle &&
                      std::from_chars(middle, end, id.low, 16).ptr == end;
   if (!valid) return fail(ErrorCode::kCorrupt, "not a stream's id of 32 hex digits");
@@ -101,16 +104,15 @@ StreamHasher::StreamHasher(const HashSecret& secret)
     : id_secret_(expand(secret, "id")), check_secret_(expand(secret, "check")) {}
 
 StreamHash StreamHasher::operator()(std::string_view tenant, std::string_view path) const {
-  std::string both;
-  both.reserve(tenant.size() + path.size() + 4);
-  Encoder encoder(both);
+  both_.clear();
+  Encoder encoder(both_);
   encoder.string(tenant);  // with its length: ("ab", "c") is not ("a", "bc")
   encoder.raw(path);
   const XXH128_hash_t id =
-      XXH3_128bits_withSecret(both.data(), both.size(), id_secret_.data(), id_secret_.size());
+      XXH3_128bits_withSecret(both_.data(), both_.size(), id_secret_.data(), id_secret_.size());
   return StreamHash{
       .id = {.high = id.high64, .low = id.low64},
-      .check = XXH3_64bits_withSecret(both.data(), both.size(), check_secret_.data(),
+      .check = XXH3_64bits_withSecret(both_.data(), both_.size(), check_secret_.data(),
                                       check_secret_.size()),
   };
 }

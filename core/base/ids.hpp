@@ -52,6 +52,18 @@ struct StreamId {
   friend auto operator<=>(const StreamId&, const StreamId&) = default;
 };
 
+/// The same on the stack.
+class StreamIdText {
+ public:
+  explicit StreamIdText(StreamId id);
+  operator std::string_view() const {
+    return {text_.data(), text_.size()};
+  }  // NOLINT(*-explicit-*)
+
+ private:
+  std::array<char, 32> text_;
+};
+
 /// The cell's secret for hashing: 32 random bytes of `cell.json`.
 using HashSecret = std::array<uint8_t, 32>;
 
@@ -63,7 +75,7 @@ struct StreamHash {
 };
 
 /// Keyed XXH3, 128 bits for `id` and independently keyed 64 bits for `check`. Holds the expanded
-/// secret, so make one per cell and keep it.
+/// secret, so make one per cell and keep it. For one thread.
 class StreamHasher {
  public:
   explicit StreamHasher(const HashSecret& secret);
@@ -72,6 +84,7 @@ class StreamHasher {
  private:
   std::array<uint8_t, 192> id_secret_{};
   std::array<uint8_t, 192> check_secret_{};
+  mutable std::string both_;  // what is hashed; keeps its memory
 };
 
 }  // namespace morula

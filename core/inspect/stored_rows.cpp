@@ -110,7 +110,7 @@ Result<> StoredRows::replay_object(const ManifestLog& log, LogSeq seq) {
   }
 }
 
-LogSeq StoredRows::apply(StreamId, std::vector<Row>) {
+LogSeq StoredRows::apply(StreamId, const ChangedRows&) {
   MORULA_CHECK(false, "rows in the bucket are only looked at");
 }
 

@@ -30,7 +30,7 @@ class StoredRows final : public ShardRows {
   Result<> scan_data(DataScan& scan, const TakeRow& take) override {
     return data_->scan_data(scan, take);
   }
-  LogSeq apply(StreamId id, std::vector<Row> rows) override;
+  LogSeq apply(StreamId id, const ChangedRows& rows) override;
   Result<> wait_for_room() override { return {}; }
   Result<> confirm(std::optional<LogSeq>, Wrote) override { return {}; }
   Generation next_generation(std::optional<Generation> last) const override;

@@ -1,7 +1,6 @@
 #include "core/log/log_writer_impl.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 #include <vector>
 
@@ -21,22 +20,6 @@ namespace {
 
 constexpr Duration kWarnAfter = std::chrono::seconds(1);  // a hiccup is not worth a line
 constexpr Duration kWarnEvery = std::chrono::seconds(10);
-
-/// The 32 hex digits of a stream id, for the trace; no allocation.
-class HexId {
- public:
-  explicit HexId(StreamId id) {
-    write(id.high, 0);
-    write(id.low, 16);
-  }
-  std::string_view text() const { return {text_.data(), text_.size()}; }
-
- private:
-  void write(uint64_t half, size_t at) {
-    for (size_t i = 16; i-- > 0; half >>= 4) text_[at + i] = "0123456789abcdef"[half & 15];
-  }
-  std::array<char, 32> text_;
-};
 
 tl::unexpected<Error> fenced_error(const std::string& incarnation) {
   return fail(ErrorCode::kFenced, "the log of " + incarnation + " has ended");
@@ -59,7 +42,7 @@ LogSeq LogWriter::Impl::append(StreamId id, std::string_view payload) {
   const LogSeq seq = line.next();
   line.add(id, payload);
   env.trace.step(
-      {.step = Step::kAppend, .actor = text, .subject = HexId(id).text(), .position = seq.value});
+      {.step = Step::kAppend, .actor = text, .subject = StreamIdText(id), .position = seq.value});
   if (line.open_bytes() >= config.batch_bytes_max) cut();
   return seq;
 }

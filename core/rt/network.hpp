@@ -1,11 +1,11 @@
 // Calls between instances, and from clients: HTTP-shaped messages.
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "core/base/result.hpp"
 #include "core/base/units.hpp"
@@ -13,21 +13,47 @@
 
 namespace morula {
 
-/// Header fields in order of arrival. Names compare without case.
+/// Header fields in order of arrival. Names compare without case. They lie one after the other in
+/// one piece of memory: a request has many, and is gone before long.
 class Headers {
  public:
-  /// Appends a field.
-  void add(std::string name, std::string value);
-  /// Replaces all fields of that name by one.
-  void set(std::string_view name, std::string value);
+  struct Field {
+    std::string_view name;
+    std::string_view value;
+  };
+
+  /// Walks the fields; views and iterators are valid until the headers change.
+  class Iterator {
+   public:
+    using value_type = Field;
+    using difference_type = std::ptrdiff_t;
+    Iterator() = default;
+    Field operator*() const;
+    Iterator& operator++();
+    Iterator operator++(int);
+    friend bool operator==(const Iterator& a, const Iterator& b) { return a.at_ == b.at_; }
+
+   private:
+    friend class Headers;
+    explicit Iterator(const char* at) : at_(at) {}
+    const char* at_ = nullptr;
+  };
+
+  /// Appends a field. (Neither view is one of these fields, here and in `set`.)
+  void add(std::string_view name, std::string_view value);
+  /// Replaces all fields of that name by one, which takes the place of the first.
+  void set(std::string_view name, std::string_view value);
   void erase(std::string_view name);
-  /// The first field of that name; null when there is none.
-  const std::string* find(std::string_view name) const;
+  /// The first field of that name.
+  std::optional<std::string_view> find(std::string_view name) const;
+  bool contains(std::string_view name) const { return find(name).has_value(); }
   size_t count(std::string_view name) const;
-  const std::vector<std::pair<std::string, std::string>>& all() const { return fields_; }
+  friend bool operator==(const Headers&, const Headers&) = default;
+  Iterator begin() const { return Iterator(fields_.data()); }
+  Iterator end() const { return Iterator(fields_.data() + fields_.size()); }
 
  private:
-  std::vector<std::pair<std::string, std::string>> fields_;
+  std::string fields_;  // each: length of its name, of its value, name, value
 };
 
 struct HttpRequest {

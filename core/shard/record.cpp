@@ -13,22 +13,18 @@ constexpr uint8_t kDeleted = 2;
 
 }  // namespace
 
-std::string encode_record(StreamId id, const std::vector<Row>& rows) {
-  size_t bytes = 8;
-  for (const Row& row : rows) bytes += row.key.size() + row.value.size() + 16;
-  std::string out;
-  out.reserve(bytes);
+void encode_record(StreamId id, const ChangedRows& rows, std::string& out) {
   Encoder encoder(out);
   encoder.varint(rows.size());
-  for (const Row& row : rows) {
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const auto [tree, row] = rows[i];
     MORULA_CHECK(row_key::stream_id(row.key) == id, "a record is of one stream");
-    encoder.u8(static_cast<uint8_t>((row.tree == Tree::kData ? kDataTree : 0) |
-                                    (row.deleted ? kDeleted : 0)));
+    encoder.u8(
+        static_cast<uint8_t>((tree == Tree::kData ? kDataTree : 0) | (row.deleted ? kDeleted : 0)));
     encoder.varint(row.change.value);
-    encoder.string(std::string_view(row.key).substr(kIdBytes));
+    encoder.string(row.key.substr(kIdBytes));
     encoder.string(row.value);
   }
-  return out;
 }
 
 Result<std::vector<Row>> decode_record(StreamId id, std::string_view payload) {

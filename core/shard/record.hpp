@@ -13,12 +13,13 @@
 
 #include "core/base/ids.hpp"
 #include "core/base/result.hpp"
+#include "core/lsm/changed_rows.hpp"
 #include "core/lsm/row.hpp"
 
 namespace morula {
 
-/// All rows are of the stream `id`.
-std::string encode_record(StreamId id, const std::vector<Row>& rows);
+/// Appends to `out`. All rows are of the stream `id`.
+void encode_record(StreamId id, const ChangedRows& rows, std::string& out);
 /// kCorrupt for anything that is no record.
 Result<std::vector<Row>> decode_record(StreamId id, std::string_view payload);
 

@@ -15,6 +15,7 @@ namespace morula {
 namespace {
 
 constexpr size_t kTablesOpenedAtOnce = 8;
+constexpr size_t kRecordKept = 64 * kKiB;
 
 }  // namespace
 
@@ -115,19 +116,23 @@ Result<> Shard::scan_data(DataScan& scan, const TakeRow& take) {
   return read_with(data_, [&](const TreeReader& reader) { return reader.scan_data(scan, take); });
 }
 
-LogSeq Shard::apply(StreamId id, std::vector<Row> rows) {
+LogSeq Shard::apply(StreamId id, const ChangedRows& rows) {
   MORULA_CHECK(prefix().contains(id), "a row belongs to the shard of its stream");
-  for (const Row& row : rows) active_->put(row);
-  const LogSeq seq = log_.append(id, encode_record(id, rows));
+  for (size_t i = 0; i < rows.size(); ++i) active_->put(rows[i].tree, rows[i].row);
+  record_.clear();
+  if (record_.capacity() > kRecordKept) std::string().swap(record_);
+  encode_record(id, rows, record_);
+  const LogSeq seq = log_.append(id, record_);
   if (flush_due()) flusher_.wake_all();
   return seq;
 }
 
 Result<> Shard::wait_for_room() {
-  const Time until = env_.clock.now() + config_.room_patience;
+  std::optional<Time> until;
   while (memtable_bytes() >= config_.memtable_bytes_max && !log_.fenced() && !log_.stalled()) {
     env_.trace.sometimes("an append waited for a flush", true);
-    if (room_.wait_until(env_.clock, until) || env_.clock.now() < until) continue;
+    if (!until) until = env_.clock.now() + config_.room_patience;
+    if (room_.wait_until(env_.clock, *until) || env_.clock.now() < *until) continue;
     return fail(ErrorCode::kBusy, "the shard's tables are not written as fast as appends come" +
                                       (flush_trouble_.empty() ? "" : ": " + flush_trouble_));
   }

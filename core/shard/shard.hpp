@@ -63,7 +63,7 @@ class Shard : public ShardRows {
   Result<std::optional<Row>> find_hot(StreamId id) override;
   Result<std::optional<Row>> find(std::string_view meta_key) override;
   Result<> scan_data(DataScan& scan, const TakeRow& take) override;
-  LogSeq apply(StreamId id, std::vector<Row> rows) override;
+  LogSeq apply(StreamId id, const ChangedRows& rows) override;
   Result<> wait_for_room() override;
   Result<> confirm(std::optional<LogSeq> reflects, Wrote wrote) override;
   Generation next_generation(std::optional<Generation> last) const override;
@@ -118,6 +118,7 @@ class Shard : public ShardRows {
   std::shared_ptr<const TreeReader> meta_;
   std::shared_ptr<const TreeReader> data_;
 
+  std::string record_;  // the latest; keeps its memory for the next
   bool flush_requested_ = false;
   std::string flush_trouble_;  // why the latest flush failed; empty: it didn't
   WaitList flusher_;

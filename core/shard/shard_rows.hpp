@@ -3,9 +3,9 @@
 #pragma once
 
 #include <optional>
-#include <vector>
 
 #include "core/base/result.hpp"
+#include "core/lsm/changed_rows.hpp"
 #include "core/lsm/row.hpp"
 #include "core/lsm/tree_reader.hpp"
 #include "core/rt/trace.hpp"
@@ -26,7 +26,7 @@ class ShardRows {
 
   /// Makes the rows visible to the finds above and puts them, as one record, into the log's open
   /// batch. All are of the stream `id`. Never suspends. Returns the log position that holds them.
-  virtual LogSeq apply(StreamId id, std::vector<Row> rows) = 0;
+  virtual LogSeq apply(StreamId id, const ChangedRows& rows) = 0;
 
   /// Suspends while the log or the memtables are over their bounds: call before validating an
   /// append. kBusy, kFenced; what the store says (kFull, kDenied, kInvalid, kUnavailable) when it

@@ -47,16 +47,13 @@ Refused Streams::Impl::refuse_too_large() const {
                                          " bytes; send it in several appends");
 }
 
-Row Streams::Impl::append_messages(StreamId id, StreamCreation& creation,
-                                   const Messages& messages) const {
+void Streams::Impl::append_messages(StreamId id, StreamCreation& creation,
+                                    const Messages& messages) {
   const Offset start = creation.hot.tail;
   creation.hot.tail.messages += messages.count;
   creation.hot.tail.bytes += messages.bytes.size();
-  Row row;
-  row.tree = Tree::kData;
-  row.key = row_key::data(id, creation.generation, creation.hot.tail);
-  row.value = encode_data(start, messages);
-  return row;
+  const ShortKey key = ShortKey::data(id, creation.generation, creation.hot.tail);
+  encode_data(start, messages, changed.add(Tree::kData, key));
 }
 
 Result<std::optional<ProducerRow>> Streams::Impl::find_producer(StreamId id,
@@ -107,7 +104,7 @@ Result<AppendVerdict> Streams::Impl::judge(const AppendRequest& request, std::st
   if (auto refusal = refuse_absent(request.stream, state)) return *refusal;
   StreamCreation& creation = *state.newest;
   const auto stream_media = media_type(creation.content_type, limits.content_type_bytes_max);
-  if (!stream_media || *stream_media != media) {
+  if (!stream_media || !same_media(*stream_media, media)) {
     return refused(Refusal::kContentTypeMismatch,
                    "the stream's content type is " + creation.content_type);
   }
@@ -141,31 +138,28 @@ Appended Streams::Impl::apply(const AppendRequest& request, const AcceptedAppend
                               StreamState& state) {
   const StreamId id = request.stream.id;
   StreamCreation& creation = *state.newest;
-  const auto add_meta_row = [&](std::vector<Row>& rows_changed, RowKind kind,
-                                std::string_view suffix, std::string value) {
-    Row& row = rows_changed.emplace_back();
-    row.key = row_key::meta(id, creation.generation, kind, suffix);
-    row.value = std::move(value);
+  const auto add_meta_row = [&](RowKind kind, std::string_view suffix) -> std::string& {
+    return changed.add(Tree::kMeta, row_key::meta(id, creation.generation, kind, suffix));
   };
-  const Messages messages =
-      accepted.json ? accepted.json->view() : Messages{request.body, {}, uint64_t{1}};
-  std::vector<Row> changed{append_messages(id, creation, messages)};
+  begin_change(creation);
+  append_messages(id, creation,
+                  accepted.json ? accepted.json->view() : Messages{request.body, {}, uint64_t{1}});
   Appended appended;
   appended.tail = creation.hot.tail;
   appended.generation = creation.generation;
   if (request.producer) {
     const ProducerRow row{request.producer->epoch, request.producer->seq, creation.hot.tail};
     creation.producers.put(request.producer->id, row, limits.cached_producers_max);
-    add_meta_row(changed, RowKind::kProducer, request.producer->id, encode_producer(row));
+    encode_producer(row, add_meta_row(RowKind::kProducer, request.producer->id));
     appended.producer_epoch = row.epoch;
     appended.producer_seq = row.seq;
   }
   if (request.sequence) {
-    creation.sequence = request.sequence;
+    creation.sequence = std::string(*request.sequence);
     creation.hot.has_sequence = true;
-    add_meta_row(changed, RowKind::kSequence, {}, encode_sequence(*request.sequence));
+    encode_sequence(*request.sequence, add_meta_row(RowKind::kSequence, {}));
   }
-  apply_changed(id, state, std::move(changed));
+  apply_changed(id, state);
   return appended;
 }
 

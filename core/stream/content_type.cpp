@@ -1,5 +1,6 @@
 #include "core/stream/content_type.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace morula {
@@ -13,10 +14,24 @@ constexpr std::array<const char*, 9> kCommon = {
     "application/ndjson",        "text/event-stream",        "application/x-protobuf",
 };
 
+constexpr std::array<bool, 256> token_chars() {
+  std::array<bool, 256> is_one{};
+  for (int c = 0; c < 256; ++c) {
+    is_one[c] = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  }
+  for (const char mark : std::string_view("!#$%&'*+-.^_`|~")) {
+    is_one[static_cast<unsigned char>(mark)] = true;
+  }
+  return is_one;
+}
+
 bool is_token_char(char c) {
-  constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         kMarks.find(c) != std::string_view::npos;
+  static constexpr std::array<bool, 256> kTokenChars = token_chars();
+  return kTokenChars[static_cast<unsigned char>(c)];
+}
+
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
 bool is_token(std::string_view text) {
@@ -42,7 +57,7 @@ bool is_printable(std::string_view text) {
 
 }  // namespace
 
-Result<std::string> media_type(std::string_view text, uint64_t bytes_max) {
+Result<std::string_view> media_type(std::string_view text, uint64_t bytes_max) {
   if (text.size() > bytes_max) {
     return fail(ErrorCode::kInvalid,
                 "the content type is longer than " + std::to_string(bytes_max) + " bytes");
@@ -53,11 +68,12 @@ Result<std::string> media_type(std::string_view text, uint64_t bytes_max) {
       !is_token(media.substr(slash + 1)) || !is_printable(text)) {
     return fail(ErrorCode::kInvalid, "a content type looks like text/plain or application/json");
   }
-  std::string lower(media);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
+  return media;
+}
+
+bool same_media(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(),
+                                            [](char x, char y) { return lower(x) == lower(y); });
 }
 
 uint8_t content_type_code(std::string_view text) {

@@ -14,13 +14,15 @@ namespace morula {
 
 inline constexpr std::string_view kDefaultContentType = "application/octet-stream";
 
-/// `type/subtype` in lower case, without parameters. kInvalid, saying what is allowed, when `text`
+/// The `type/subtype` in `text`, without parameters. kInvalid, saying what is allowed, when `text`
 /// is no content type or is longer than `bytes_max`.
-Result<std::string> media_type(std::string_view text, uint64_t bytes_max);
+Result<std::string_view> media_type(std::string_view text, uint64_t bytes_max);
+/// Whether two of them are the same, which they are without case.
+bool same_media(std::string_view a, std::string_view b);
 
 /// Streams of this media type hold JSON messages.
 inline bool is_json_media(std::string_view media) {
-  return media == "application/json";
+  return same_media(media, "application/json");
 }
 
 /// A number for the content types that most streams have, so that a hot row says it all; 0 when

@@ -11,7 +11,7 @@ namespace {
 bool same_configuration(const StreamCreation& creation, std::string_view media,
                         const Expiry& expiry, const StreamLimits& limits) {
   const auto stored = media_type(creation.content_type, limits.content_type_bytes_max);
-  return stored && *stored == media && creation.expiry.same_as(expiry);
+  return stored && same_media(*stored, media) && creation.expiry.same_as(expiry);
 }
 
 StreamCreation new_creation(const CreateRequest& request, bool json, Generation generation,
@@ -28,17 +28,14 @@ StreamCreation new_creation(const CreateRequest& request, bool json, Generation 
   return creation;
 }
 
-Row descriptor_row(const CreateRequest& request, Generation generation, WallTime now) {
+DescriptorRow descriptor_of(const CreateRequest& request, WallTime now) {
   DescriptorRow descriptor;
   descriptor.content_type = request.content_type;
   descriptor.expiry = request.expiry;
   descriptor.created = now;
   descriptor.tenant = std::string(request.tenant);
   descriptor.path = std::string(request.path);
-  Row row;
-  row.key = row_key::meta(request.stream.id, generation, RowKind::kDescriptor);
-  row.value = encode_descriptor(descriptor);
-  return row;
+  return descriptor;
 }
 
 }  // namespace
@@ -80,11 +77,13 @@ CreateOutcome Streams::Impl::create(const CreateRequest& request) {
   const WallTime now = rows.wall();
   StreamCreation creation =
       new_creation(request, is_json_media(*media), rows.next_generation(last), now);
-  std::vector<Row> changed{descriptor_row(request, creation.generation, now)};
-  if (first.count > 0) changed.push_back(append_messages(id, creation, first));
+  begin_change(creation);
+  const ShortKey descriptor = ShortKey::meta(id, creation.generation, RowKind::kDescriptor);
+  encode_descriptor(descriptor_of(request, now), changed.add(Tree::kMeta, descriptor));
+  if (first.count > 0) append_messages(id, creation, first);
   Created created{describe(id, creation)};
   state->newest = std::move(creation);
-  const LogSeq position = apply_changed(id, *state, std::move(changed));
+  const LogSeq position = apply_changed(id, *state);
   lock.unlock();
   return answer_change<CreateOutcome>(std::move(created), position);
 }
@@ -103,11 +102,12 @@ RemoveOutcome Streams::Impl::remove(const StreamHash& stream) {
   StreamCreation tombstone;
   tombstone.generation = state->newest->generation;
   tombstone.change = state->newest->change;
+  begin_change(tombstone);
   tombstone.deleted = true;
   tombstone.hot = state->newest->hot;
   const Removed removed{tombstone.generation};
   state->newest = std::move(tombstone);
-  const LogSeq position = apply_changed(id, *state, {});
+  const LogSeq position = apply_changed(id, *state);
   lock.unlock();
   return answer_change<RemoveOutcome>(removed, position);
 }

@@ -9,14 +9,9 @@ namespace {
 constexpr size_t kDigits = 16;
 constexpr uint64_t kCountMax = 9'999'999'999'999'999;
 
-void write_digits(std::string& out, uint64_t count) {
+void write_digits(char* out, uint64_t count) {
   MORULA_CHECK(count <= kCountMax);
-  const size_t begin = out.size();
-  out.resize(begin + kDigits);
-  for (size_t i = begin + kDigits; i > begin; --i) {
-    out[i - 1] = static_cast<char>('0' + count % 10);
-    count /= 10;
-  }
+  for (size_t i = kDigits; i-- > 0; count /= 10) out[i] = static_cast<char>('0' + count % 10);
 }
 
 bool read_digits(std::string_view text, uint64_t& count) {
@@ -30,13 +25,10 @@ bool read_digits(std::string_view text, uint64_t& count) {
 
 }  // namespace
 
-std::string offset_text(Offset offset) {
-  std::string text;
-  text.reserve(2 * kDigits + 1);
-  write_digits(text, offset.messages);
-  text.push_back('_');
-  write_digits(text, offset.bytes);
-  return text;
+OffsetText::OffsetText(Offset offset) {
+  write_digits(text_.data(), offset.messages);
+  text_[kDigits] = '_';
+  write_digits(text_.data() + kDigits + 1, offset.bytes);
 }
 
 Result<Offset> parse_offset(std::string_view text) {

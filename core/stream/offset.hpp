@@ -2,6 +2,7 @@
 // never "-1" or "now".
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -10,7 +11,19 @@
 
 namespace morula {
 
-std::string offset_text(Offset offset);
+class OffsetText {
+ public:
+  explicit OffsetText(Offset offset);
+  operator std::string_view() const {
+    return {text_.data(), text_.size()};
+  }  // NOLINT(*-explicit-*)
+
+ private:
+  std::array<char, 33> text_;
+};
+inline std::string offset_text(Offset offset) {
+  return std::string(OffsetText(offset));
+}
 
 /// Exactly the form above; kInvalid, saying what is allowed, for anything else.
 Result<Offset> parse_offset(std::string_view text);

@@ -46,8 +46,7 @@ Offset read_offset(Decoder& in) {
 
 }  // namespace
 
-std::string encode_hot(const HotRow& row) {
-  std::string value;
+void encode_hot(const HotRow& row, std::string& value) {
   Encoder out(value);
   out.u8(kFormat);
   out.u8(static_cast<uint8_t>((row.json ? kJsonFlag : 0) | (row.has_sequence ? kSequenceFlag : 0) |
@@ -58,7 +57,6 @@ std::string encode_hot(const HotRow& row) {
   out.u64(row.tail.bytes);
   out.u64(static_cast<uint64_t>(row.deadline.value_or(WallTime{}).ms));
   out.u64(row.check);
-  return value;
 }
 
 Result<HotRow> decode_hot(std::string_view value) {
@@ -83,8 +81,7 @@ Result<HotRow> decode_hot(std::string_view value) {
   return row;
 }
 
-std::string encode_descriptor(const DescriptorRow& row) {
-  std::string value;
+void encode_descriptor(const DescriptorRow& row, std::string& value) {
   Encoder out(value);
   out.u8(kFormat);
   out.string(row.content_type);
@@ -95,7 +92,6 @@ std::string encode_descriptor(const DescriptorRow& row) {
   out.u64(static_cast<uint64_t>(row.created.ms));
   out.string(row.tenant);
   out.string(row.path);
-  return value;
 }
 
 Result<DescriptorRow> decode_descriptor(std::string_view value) {
@@ -116,14 +112,12 @@ Result<DescriptorRow> decode_descriptor(std::string_view value) {
   return row;
 }
 
-std::string encode_producer(const ProducerRow& row) {
-  std::string value;
+void encode_producer(const ProducerRow& row, std::string& value) {
   Encoder out(value);
   out.u8(kFormat);
   out.varint(row.epoch);
   out.varint(row.seq);
   write_offset(out, row.tail);
-  return value;
 }
 
 Result<ProducerRow> decode_producer(std::string_view value) {
@@ -137,12 +131,10 @@ Result<ProducerRow> decode_producer(std::string_view value) {
   return row;
 }
 
-std::string encode_sequence(std::string_view last) {
-  std::string value;
+void encode_sequence(std::string_view last, std::string& value) {
   Encoder out(value);
   out.u8(kFormat);
   out.string(last);
-  return value;
 }
 
 Result<std::string> decode_sequence(std::string_view value) {
@@ -153,16 +145,13 @@ Result<std::string> decode_sequence(std::string_view value) {
   return last;
 }
 
-std::string encode_data(Offset start, const Messages& messages) {
-  std::string value;
-  value.reserve(messages.bytes.size() + messages.lengths.size() + 32);
+void encode_data(Offset start, const Messages& messages, std::string& value) {
   Encoder out(value);
   out.u8(kFormat);
   write_offset(out, start);
   out.varint(messages.count);
   out.raw(messages.lengths);
   out.raw(messages.bytes);
-  return value;
 }
 
 Result<DataRow> DataRow::decode(const RowView& row) {

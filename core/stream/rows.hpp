@@ -43,10 +43,11 @@ struct ProducerRow {
   friend bool operator==(const ProducerRow&, const ProducerRow&) = default;
 };
 
-std::string encode_hot(const HotRow& row);
-std::string encode_descriptor(const DescriptorRow& row);
-std::string encode_producer(const ProducerRow& row);
-std::string encode_sequence(std::string_view last);
+/// Each appends a row's value to `value`.
+void encode_hot(const HotRow& row, std::string& value);
+void encode_descriptor(const DescriptorRow& row, std::string& value);
+void encode_producer(const ProducerRow& row, std::string& value);
+void encode_sequence(std::string_view last, std::string& value);
 
 /// Each: kCorrupt when the value is not exactly that.
 Result<HotRow> decode_hot(std::string_view value);
@@ -61,7 +62,7 @@ struct Messages {
   uint64_t count = 0;
 };
 
-std::string encode_data(Offset start, const Messages& messages);
+void encode_data(Offset start, const Messages& messages, std::string& value);
 
 /// A data row, read message by message.
 class DataRow {

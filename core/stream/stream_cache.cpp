@@ -2,16 +2,36 @@
 
 namespace morula {
 
+namespace {
+
+constexpr size_t kHints = 4096;
+
+}  // namespace
+
+StreamCache::StreamCache(size_t states_max)
+    : states_max_(states_max), hints_(kHints, recent_.end()) {}
+
 StreamStatePtr StreamCache::get(StreamId id) {
-  if (const auto found = states_.find(id); found != states_.end()) {
-    recent_.splice(recent_.begin(), recent_, found->second);
-    return found->second->state;
+  const Place place = find(id);
+  if (place != recent_.end()) {
+    recent_.splice(recent_.begin(), recent_, place);
+    return place->state;
   }
   auto state = std::make_shared<StreamState>();
   recent_.push_front({id, state});
   states_.emplace(id, recent_.begin());
+  hint(id) = recent_.begin();
   evict();
   return state;
+}
+
+StreamCache::Place StreamCache::find(StreamId id) {
+  Place& hinted = hint(id);
+  if (hinted != recent_.end() && hinted->id == id) return hinted;
+  const auto found = states_.find(id);
+  if (found == states_.end()) return recent_.end();
+  hinted = found->second;
+  return hinted;
 }
 
 void StreamCache::acknowledged(LogSeq position) {
@@ -28,6 +48,7 @@ void StreamCache::evict() {
   for (int look = 0; look < kLooks && states_.size() > states_max_; ++look) {
     const auto last = std::prev(recent_.end());
     if (last->state.use_count() == 1 && may_go(*last->state)) {
+      if (hint(last->id) == last) hint(last->id) = recent_.end();
       states_.erase(last->id);
       recent_.erase(last);
     } else {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/base/ids.hpp"
 #include "core/base/units.hpp"
@@ -44,7 +45,7 @@ using StreamStatePtr = std::shared_ptr<StreamState>;
 
 class StreamCache {
  public:
-  explicit StreamCache(size_t states_max) : states_max_(states_max) {}
+  explicit StreamCache(size_t states_max);
 
   /// The one state of `id`, fresh and not loaded if there was none.
   StreamStatePtr get(StreamId id);
@@ -57,13 +58,19 @@ class StreamCache {
     StreamId id;
     StreamStatePtr state;
   };
+  using Place = std::list<Entry>::iterator;
+
+  /// Where it was found last, or that of another; ids are hashes.
+  Place& hint(StreamId id) { return hints_[id.low % hints_.size()]; }
+  Place find(StreamId id);
   bool may_go(const StreamState& state) const;
   void evict();
 
   const size_t states_max_;
   std::optional<LogSeq> acknowledged_;
   std::list<Entry> recent_;  // the last used first
-  std::map<StreamId, std::list<Entry>::iterator> states_;
+  std::map<StreamId, Place> states_;
+  std::vector<Place> hints_;  // spare the busy streams the way through the map
 };
 
 }  // namespace morula

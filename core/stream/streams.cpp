@@ -7,18 +7,6 @@
 
 namespace morula {
 
-namespace {
-
-Row hot_row(StreamId id, const StreamCreation& creation) {
-  Row row;
-  row.key = row_key::meta(id, creation.generation, RowKind::kHot);
-  row.deleted = creation.deleted;
-  row.value = encode_hot(creation.hot);
-  return row;
-}
-
-}  // namespace
-
 Streams::Streams(const Env& env, ShardRows& rows, const StreamLimits& limits)
     : impl_(std::make_unique<Impl>(env, rows, limits)) {}
 Streams::~Streams() = default;
@@ -123,14 +111,20 @@ StreamInfo Streams::Impl::describe(StreamId id, const StreamCreation& creation) 
   return info;
 }
 
-LogSeq Streams::Impl::apply_changed(StreamId id, StreamState& state, std::vector<Row> changed) {
-  MORULA_CHECK(state.mutex.locked() && state.loaded && state.newest);
-  StreamCreation& creation = *state.newest;
+void Streams::Impl::begin_change(StreamCreation& creation) {
   creation.change = creation.change + 1;
-  changed.push_back(hot_row(id, creation));
-  for (Row& row : changed) row.change = creation.change;
-  state.position = rows.apply(id, std::move(changed));
-  return *state.position;
+  changed.set_change(creation.change);
+}
+
+LogSeq Streams::Impl::apply_changed(StreamId id, StreamState& state) {
+  MORULA_CHECK(state.mutex.locked() && state.loaded && state.newest);
+  const StreamCreation& creation = *state.newest;
+  const ShortKey key = ShortKey::meta(id, creation.generation, RowKind::kHot);
+  encode_hot(creation.hot, changed.add(Tree::kMeta, key, creation.deleted));
+  const LogSeq position = rows.apply(id, changed);
+  changed.clear();
+  state.position = position;
+  return position;
 }
 
 Result<> Streams::Impl::confirm(std::optional<LogSeq> reflects, ShardRows::Wrote wrote) {

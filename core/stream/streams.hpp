@@ -46,18 +46,18 @@ struct CreateRequest {
 
 /// One append of an idempotent producer; epoch and seq are at most 2^53-1.
 struct ProducerClaim {
-  std::string id;  // not empty
+  std::string_view id;  // not empty
   uint64_t epoch = 0;
   uint64_t seq = 0;
 };
 
 struct AppendRequest {
   StreamHash stream;
-  std::string content_type;
+  std::string_view content_type;
   std::string_view body;
   std::optional<ProducerClaim> producer;
-  std::optional<std::string> sequence;    // `Stream-Seq`: must grow bytewise; scope: the stream
-  std::optional<Offset> expected_offset;  // append only if this is the tail
+  std::optional<std::string_view> sequence;  // `Stream-Seq`: must grow bytewise; scope: the stream
+  std::optional<Offset> expected_offset;     // append only if this is the tail
 };
 
 struct ReadRequest {

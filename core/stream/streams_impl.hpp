@@ -59,10 +59,12 @@ struct Streams::Impl {
   // A change: `state.newest` is what the stream is to be; then its rows are applied. The caller
   // holds the mutex, and nothing of it suspends.
   Appended apply(const AppendRequest& request, const AcceptedAppend& accepted, StreamState& state);
-  /// Moves the tail behind `messages` and returns the row that holds them.
-  Row append_messages(StreamId id, StreamCreation& creation, const Messages& messages) const;
-  /// Raises the change number and applies `changed` together with the hot row.
-  LogSeq apply_changed(StreamId id, StreamState& state, std::vector<Row> changed);
+  /// Raises the change number.
+  void begin_change(StreamCreation& creation);
+  /// Moves the tail behind `messages` and adds the row that holds them to `changed`.
+  void append_messages(StreamId id, StreamCreation& creation, const Messages& messages);
+  /// Applies `changed` together with the hot row.
+  LogSeq apply_changed(StreamId id, StreamState& state);
 
   /// Gives `answer` once `reflects` is acknowledged and the lease holds.
   template <class Outcome, class Answer>
@@ -92,6 +94,7 @@ struct Streams::Impl {
   ShardRows& rows;
   const StreamLimits limits;
   StreamCache cache;
+  ChangedRows changed;  // by the change that is being applied; empty otherwise
 };
 
 /// A refusal that shows nothing but why.

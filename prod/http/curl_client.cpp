@@ -36,10 +36,13 @@ struct FreeHeaders {
 using HeaderList = std::unique_ptr<curl_slist, FreeHeaders>;
 
 /// Headers that are curl's to set.
-bool is_curls_own(const std::string& name) {
-  for (const char* own : {"Content-Length", "Transfer-Encoding", "Connection", "Expect", "Host",
-                          "Keep-Alive", "TE", "Trailer", "Upgrade", "Proxy-Connection"}) {
-    if (::strcasecmp(name.c_str(), own) == 0) return true;
+bool is_curls_own(std::string_view name) {
+  for (const std::string_view own :
+       {"Content-Length", "Transfer-Encoding", "Connection", "Expect", "Host", "Keep-Alive", "TE",
+        "Trailer", "Upgrade", "Proxy-Connection"}) {
+    if (name.size() == own.size() && ::strncasecmp(name.data(), own.data(), own.size()) == 0) {
+      return true;
+    }
   }
   return false;
 }
@@ -99,7 +102,7 @@ size_t on_header(char* data, size_t, size_t size, void* context) {
       ::strncasecmp(name.data(), kContentLength.data(), name.size()) == 0) {
     expect_body(transfer, value);
   }
-  transfer.response.headers.add(std::string(name), std::string(value));
+  transfer.response.headers.add(name, value);
   return size;
 }
 
@@ -116,16 +119,16 @@ HeaderList make_headers(const HttpRequest& request) {
   const auto append = [&](const std::string& line) {
     list = curl_slist_append(list, line.c_str());
   };
-  for (const auto& [name, value] : request.headers.all()) {
+  for (const auto [name, value] : request.headers) {
     if (is_curls_own(name)) continue;
-    std::string line = name;
+    std::string line(name);
     line.append(value.empty() ? ";" : ": ").append(value);
     append(line);
   }
   // What curl would add by itself.
   append("Expect:");
-  if (request.headers.find("Content-Type") == nullptr) append("Content-Type:");
-  if (request.headers.find("Accept") == nullptr) append("Accept:");
+  if (!request.headers.contains("Content-Type")) append("Content-Type:");
+  if (!request.headers.contains("Accept")) append("Accept:");
   return HeaderList(list);
 }
 

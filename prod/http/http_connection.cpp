@@ -39,7 +39,7 @@ void HttpConnection::start() {
 }
 
 void HttpConnection::set_read_deadline(Duration after) {
-  read_deadline_ = server_.loop_.now() + after;
+  read_deadline_ = server_.loop_.looked_at() + after;
 }
 
 // ---- reading
@@ -114,7 +114,7 @@ size_t HttpConnection::parse(std::string_view bytes) {
 
 void HttpConnection::head_arrived() {
   head_seen_ = true;
-  body_begun_ = server_.loop_.now();
+  body_begun_ = server_.loop_.looked_at();
   if (parser_->done() || !parser_->expects_continue() || parser_->body_bytes() > 0) return;
   const auto interim = std::make_shared<HttpExchange>();
   interim->connection = this;
@@ -195,7 +195,7 @@ void HttpConnection::end_of_input() {
 void HttpConnection::resume_reading() {
   if (!reads_requests() || line_is_full()) return;
   if (parser_ && !unparsed_.empty()) {  // it was us who were late
-    body_begun_ = server_.loop_.now();
+    body_begun_ = server_.loop_.looked_at();
     set_read_deadline(head_seen_ ? server_.config_.body_timeout : server_.config_.head_timeout);
   }
   if (!unparsed_.empty()) {
@@ -255,7 +255,7 @@ void HttpConnection::append_response(std::string& bytes, HttpExchange& exchange)
     bytes += kContinue;
     return;
   }
-  const ResponseFraming framing{exchange.to_head, exchange.keeps_alive, server_.date()};
+  const ResponseFraming framing{exchange.to_head, exchange.keeps_alive, server_.date_};
   append_response_head(bytes, exchange.response, framing);
   if (has_body(exchange.response, framing)) {
     if (exchange.response.body.size() <= kCopiedBodyBytes) {
@@ -326,7 +326,7 @@ void HttpConnection::write_outgoing() {
 void HttpConnection::could_not_write(int error) {
   if (error != EAGAIN && error != EWOULDBLOCK) return close();
   if (write_deadline_ == kNever) {
-    write_deadline_ = server_.loop_.now() + server_.config_.write_timeout;
+    write_deadline_ = server_.loop_.looked_at() + server_.config_.write_timeout;
   }
   watch_->await_writable();
 }

@@ -62,7 +62,7 @@ class Collector final : public http::basic_parser<true> {
     if (field == http::field::expect && equals_ignoring_case(to_std(value), "100-continue")) {
       expects_continue = true;
     }
-    request.headers.add(to_std(name), to_std(value));
+    request.headers.add({name.data(), name.size()}, {value.data(), value.size()});
   }
 
   void on_header_impl(error_code& error) override {

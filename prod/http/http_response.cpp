@@ -59,11 +59,11 @@ std::string_view reason_of(int status) {
   return found == std::end(kReasons) ? "Unknown" : found->phrase;
 }
 
-bool is_named(const std::string& name, std::string_view other) {
-  return name.size() == other.size() && ::strcasecmp(name.c_str(), other.data()) == 0;
+bool is_named(std::string_view name, std::string_view other) {
+  return name.size() == other.size() && ::strncasecmp(name.data(), other.data(), name.size()) == 0;
 }
 
-bool is_servers_own(const std::string& name) {
+bool is_servers_own(std::string_view name) {
   return is_named(name, "Content-Length") || is_named(name, "Connection") ||
          is_named(name, "Transfer-Encoding") || is_named(name, "Keep-Alive") ||
          is_named(name, "Date");
@@ -74,7 +74,7 @@ bool may_have_body(int status) {
 }
 
 /// A line break in a value would begin another header.
-void append_value(std::string& out, const std::string& value) {
+void append_value(std::string& out, std::string_view value) {
   const size_t begin = out.size();
   out += value;
   for (size_t i = begin; i < out.size(); ++i) {
@@ -102,15 +102,15 @@ void append_response_head(std::string& out, const HttpResponse& response,
   out += "\r\nDate: ";
   out += framing.date;
   out += "\r\n";
-  for (const auto& [name, value] : response.headers.all()) {
+  for (const auto [name, value] : response.headers) {
     if (is_servers_own(name)) continue;
     append_value(out, name);
     out += ": ";
     append_value(out, value);
     out += "\r\n";
   }
-  const std::string* length = response.headers.find("Content-Length");
-  if (framing.to_head && length != nullptr) {
+  const auto length = framing.to_head ? response.headers.find("Content-Length") : std::nullopt;
+  if (length) {
     out += "Content-Length: ";
     append_value(out, *length);
     out += "\r\n";

@@ -155,6 +155,7 @@ void HttpServer::flush_later(HttpConnection* connection) {
 void HttpServer::flush_connections() {
   // Those that close meanwhile, or had before, are buried after this.
   flushing_.swap(to_flush_);
+  renew_date();
   for (HttpConnection* connection : flushing_) connection->flush();
   flushing_.clear();
 }
@@ -183,13 +184,11 @@ void HttpServer::defer(std::function<void()> action) {
   });
 }
 
-const std::string& HttpServer::date() {
+void HttpServer::renew_date() {
   const WallTime wall = loop_.wall();
-  if (wall.ms / 1000 != date_second_) {
-    date_second_ = wall.ms / 1000;
-    date_ = http_date(wall);
-  }
-  return date_;
+  if (wall.ms / 1000 == date_second_) return;
+  date_second_ = wall.ms / 1000;
+  date_ = http_date(wall);
 }
 
 }  // namespace morula

@@ -78,7 +78,7 @@ class HttpServer final : private FdEvents {
   void give_back(std::unique_ptr<HttpParser> parser);
   /// Loop::defer, unless the server is gone by then.
   void defer(std::function<void()> action);
-  const std::string& date();
+  void renew_date();
 
   Loop& loop_;
   Trace& trace_;
@@ -93,7 +93,7 @@ class HttpServer final : private FdEvents {
   Clock::TimerId sweep_timer_ = 0;
   Clock::TimerId accept_timer_ = 0;
   int64_t date_second_ = -1;
-  std::string date_;
+  std::string date_;  // as of this turn
   // What connections read into and write from, one after the other.
   std::unique_ptr<char[]> read_buffer_;
   std::string write_buffer_;

@@ -46,8 +46,8 @@ bool is_one_of(std::string_view code, std::initializer_list<std::string_view> co
 }
 
 int64_t retry_after_ms(const HttpResponse& answer) {
-  const std::string* value = answer.headers.find("Retry-After");
-  if (value == nullptr) return 0;
+  const auto value = answer.headers.find("Retry-After");
+  if (!value) return 0;
   int64_t seconds = 0;
   const auto [end, error] = std::from_chars(value->data(), value->data() + value->size(), seconds);
   return error == std::errc() && seconds > 0 && seconds < 3600 ? seconds * 1000 : 0;
@@ -55,8 +55,8 @@ int64_t retry_after_ms(const HttpResponse& answer) {
 
 /// Where the store says that the bucket is; empty when it does not.
 std::string region_in(const HttpResponse& answer, const S3ErrorBody& body) {
-  const std::string* header = answer.headers.find("x-amz-bucket-region");
-  return header != nullptr && !header->empty() ? *header : body.region;
+  const auto header = answer.headers.find("x-amz-bucket-region");
+  return header && !header->empty() ? std::string(*header) : body.region;
 }
 
 bool is_wrong_region(int status, std::string_view code) {

@@ -125,8 +125,8 @@ void S3Client::learn(const S3Failure& failure, const HttpResponse& answer,
       credentials_.refused(used);
       break;
     case S3Remedy::kSetClock: {
-      const std::string* date = answer.headers.find("Date");
-      const auto stores = date == nullptr ? std::nullopt : parse_http_date(*date);
+      const auto date = answer.headers.find("Date");
+      const auto stores = date ? parse_http_date(*date) : std::nullopt;
       if (stores) clock_offset_ms_ = stores->ms - clock_.wall().ms;
       break;
     }

@@ -24,10 +24,10 @@ bool take(std::string_view& text, uint64_t& number, std::string_view end) {
 }
 
 /// "bytes 3-6/10"
-std::optional<ContentRange> parse_content_range(const std::string* header) {
+std::optional<ContentRange> parse_content_range(std::string_view header) {
   constexpr std::string_view kUnit = "bytes ";
-  if (header == nullptr || !header->starts_with(kUnit)) return std::nullopt;
-  std::string_view rest = std::string_view(*header).substr(kUnit.size());
+  if (!header.starts_with(kUnit)) return std::nullopt;
+  std::string_view rest = header.substr(kUnit.size());
   ContentRange range;
   if (!take(rest, range.first, "-") || !take(rest, range.last, "/") ||
       !take(rest, range.size, "")) {
@@ -39,15 +39,15 @@ std::optional<ContentRange> parse_content_range(const std::string* header) {
 }  // namespace
 
 std::optional<uint64_t> content_length(const HttpResponse& answer) {
-  const std::string* header = answer.headers.find("Content-Length");
-  if (header == nullptr) return std::nullopt;
+  const auto header = answer.headers.find("Content-Length");
+  if (!header) return std::nullopt;
   std::string_view rest = *header;
   uint64_t length = 0;
   return take(rest, length, "") && rest.empty() ? std::optional(length) : std::nullopt;
 }
 
 bool is_delimited(const HttpResponse& answer) {
-  return content_length(answer) || answer.headers.find("Transfer-Encoding") != nullptr;
+  return content_length(answer) || answer.headers.contains("Transfer-Encoding");
 }
 
 Result<std::string> body_of_range(HttpResponse answer, const ByteRange& range) {
@@ -61,13 +61,13 @@ Result<std::string> body_of_range(HttpResponse answer, const ByteRange& range) {
     }
     return answer.body.substr(range.offset, range.length);
   }
-  const std::string* header = answer.headers.find("Content-Range");
+  const std::string_view header = answer.headers.find("Content-Range").value_or("");
   const auto given = parse_content_range(header);
   const auto wrong = [&](std::string_view why) {
-    return fail(ErrorCode::kUnavailable,
-                fmt::format("asked for {} bytes from {}, answered {} with {} bytes of \"{}\": {}",
-                            range.length, range.offset, answer.status, answer.body.size(),
-                            header == nullptr ? "" : *header, why));
+    return fail(
+        ErrorCode::kUnavailable,
+        fmt::format("asked for {} bytes from {}, answered {} with {} bytes of \"{}\": {}",
+                    range.length, range.offset, answer.status, answer.body.size(), header, why));
   };
   if (answer.status != 206 || !given) return wrong("no answer to a range");
   if (given->first != range.offset || given->last < given->first || given->last >= given->size) {

@@ -22,9 +22,9 @@ tl::unexpected<Error> odd(const S3Request& request, std::string_view why) {
 }
 
 Result<Etag> etag_in(const S3Request& request, const HttpResponse& answer) {
-  const std::string* etag = answer.headers.find("ETag");
-  if (etag == nullptr || etag->empty()) return odd(request, "the answer has no ETag");
-  return *etag;
+  const auto etag = answer.headers.find("ETag");
+  if (!etag || etag->empty()) return odd(request, "the answer has no ETag");
+  return Etag(*etag);
 }
 
 /// False for what XML 1.0 can't carry in any way, or only as good UTF-8: keys of ours are ASCII.
@@ -107,8 +107,8 @@ Result<ObjectInfo> S3Store::head(std::string_view key, const RequestOptions& opt
   }
   const auto length = content_length(*answer);
   if (!length) return odd(request, "the answer has no Content-Length");
-  const std::string* etag = answer->headers.find("ETag");
-  return ObjectInfo{std::string(key), *length, etag != nullptr ? *etag : Etag(), std::nullopt};
+  const auto etag = answer->headers.find("ETag");
+  return ObjectInfo{std::string(key), *length, Etag(etag.value_or("")), std::nullopt};
 }
 
 Result<Etag> S3Store::put(std::string_view key, Blob body, const Precondition& precondition,

@@ -42,7 +42,7 @@ struct CanonicalHeaders {
 CanonicalHeaders canonical_headers(const HttpRequest& request, std::string_view host) {
   std::vector<std::pair<std::string, std::string>> sorted;
   sorted.emplace_back("host", host);
-  for (const auto& [name, value] : request.headers.all()) {
+  for (const auto [name, value] : request.headers) {
     sorted.emplace_back(lower(name), collapsed(value));
   }
   std::sort(sorted.begin(), sorted.end());

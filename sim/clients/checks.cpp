@@ -106,10 +106,10 @@ void Checks::on_call_answered(ProcessId at, uint64_t number, const HttpRequest& 
   bool reads = request.method == "GET" || request.method == "HEAD";
   // 404 is an answer from the shard's state as well; anything else above 300 need not be.
   bool from_state = response != nullptr && (response->status < 300 || response->status == 404) &&
-                    response->headers.find("Streams-Forwarded-To") == nullptr;
+                    !response->headers.contains("Streams-Forwarded-To");
   if (reads && from_state) {
-    const std::string* tenant = request.headers.find("Morula-Tenant");
-    observer_.read_answered(name_of(at), tenant != nullptr ? *tenant : "default", request.target);
+    const auto tenant = request.headers.find("Morula-Tenant");
+    observer_.read_answered(name_of(at), tenant.value_or("default"), request.target);
   }
   judge();
 }

@@ -14,10 +14,10 @@ class ReadCache {
  public:
   /// Keeps a read's answer if it can be asked for again.
   void remember(const invariants::Request& request, const HttpResponse& response) {
-    const std::string* etag = response.headers.find("ETag");
-    const std::string* type = response.headers.find("Content-Type");
-    if (response.status != 200 || etag == nullptr || type == nullptr) return;
-    kept_ = Kept{request.from, *etag, *type, response.body};
+    const auto etag = response.headers.find("ETag");
+    const auto type = response.headers.find("Content-Type");
+    if (response.status != 200 || !etag || !type) return;
+    kept_ = Kept{request.from, std::string(*etag), std::string(*type), response.body};
   }
   bool empty() const { return !kept_; }
   /// Where the kept read began. Not empty.

@@ -33,8 +33,8 @@ std::string_view method_of(OpKind kind) {
 }
 
 std::optional<uint64_t> number(const Headers& headers, std::string_view name) {
-  const std::string* text = headers.find(name);
-  if (text == nullptr) return std::nullopt;
+  const auto text = headers.find(name);
+  if (!text) return std::nullopt;
   uint64_t value = 0;
   auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
   if (error != std::errc() || end != text->data() + text->size()) return std::nullopt;
@@ -86,7 +86,7 @@ void understand_success(const invariants::Request& request, const HttpResponse& 
   response.existed = request.kind == OpKind::kCreate && http.status == 200;
   response.duplicate = request.producer && http.status == 204;
   response.highest_seq = number(http.headers, "Producer-Seq");
-  response.up_to_date = http.headers.find("Stream-Up-To-Date") != nullptr;
+  response.up_to_date = http.headers.contains("Stream-Up-To-Date");
   if (request.kind == OpKind::kRead) response.body = http.body;
   if (!response.generation) answer.unexpected = "a success without Stream-Generation";
   if (!response.next && request.kind != OpKind::kDelete) {
@@ -132,7 +132,7 @@ std::string content_type(StreamType type) {
   return std::string(kTypes[static_cast<size_t>(type)]);
 }
 
-std::optional<StreamType> parse_stream_type(const std::string& text) {
+std::optional<StreamType> parse_stream_type(std::string_view text) {
   for (size_t i = 0; i < kTypes.size(); ++i) {
     if (text == kTypes[i]) return static_cast<StreamType>(i);
   }
@@ -179,18 +179,17 @@ Answer understand(const invariants::Request& request, const Result<HttpResponse>
   const Headers& headers = result->headers;
   if (result->status == 307) {
     answer.response.outcome = Outcome::kRefused;
-    if (const std::string* to = headers.find("Streams-Replay-To")) answer.redirected_to = *to;
+    if (const auto to = headers.find("Streams-Replay-To")) answer.redirected_to = std::string(*to);
     return answer;
   }
-  if (const std::string* next = headers.find("Stream-Next-Offset")) {
+  if (const auto next = headers.find("Stream-Next-Offset")) {
     auto offset = parse_offset(*next);
     if (offset) answer.response.next = *offset;
-    if (!offset) answer.unexpected = "Stream-Next-Offset is no offset: " + *next;
+    if (!offset) answer.unexpected = "Stream-Next-Offset is no offset: " + std::string(*next);
   }
   bool success = result->status >= 200 && result->status < 300;
   if (success) {
-    if (const std::string* type = headers.find("Content-Type"))
-      answer.type = parse_stream_type(*type);
+    if (const auto type = headers.find("Content-Type")) answer.type = parse_stream_type(*type);
     if (answer.type) answer.response.body_framing = framing(*answer.type);
     understand_success(request, *result, answer);
   } else {

@@ -14,7 +14,7 @@ namespace morula::sim {
 enum class StreamType : uint8_t { kBinary, kText, kJson };
 std::string content_type(StreamType type);
 /// Of the content type that an answer names; nullopt for any other.
-std::optional<StreamType> parse_stream_type(const std::string& text);
+std::optional<StreamType> parse_stream_type(std::string_view text);
 inline invariants::Framing framing(StreamType type) {
   return type == StreamType::kJson ? invariants::Framing::kJson : invariants::Framing::kBytes;
 }

@@ -2,15 +2,19 @@
 #include "core/shard/record.hpp"
 #include "core/stream/rows.hpp"
 #include "tests/fuzz/fuzz.hpp"
+#include "tests/lsm/changed_rows_of.hpp"
 
 namespace morula {
 namespace {
 
 template <class T>
 void try_value(std::string_view bytes, Result<T> (*decode)(std::string_view),
-               std::string (*encode)(const T&)) {
+               void (*encode)(const T&, std::string&)) {
   const auto value = decode(bytes);
-  if (value) fuzz::expect(encode(*value) == bytes, "a value has one form");
+  if (!value) return;
+  std::string again;
+  encode(*value, again);
+  fuzz::expect(again == bytes, "a value has one form");
 }
 
 }  // namespace
@@ -24,7 +28,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   switch (data[0] % 5) {
     case 0: {
       const auto rows = decode_record(id, bytes);
-      if (rows) fuzz::expect(encode_record(id, *rows) == bytes, "a record has one form");
+      if (!rows) break;
+      std::string again;
+      encode_record(id, changed_rows_of(*rows), again);
+      fuzz::expect(again == bytes, "a record has one form");
       break;
     }
     case 1:

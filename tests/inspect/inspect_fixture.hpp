@@ -74,7 +74,7 @@ class ServedBucket {
       if (read.status != 200) return "status " + std::to_string(read.status);
       all += read.body;
       offset = *read.headers.find("Stream-Next-Offset");
-      if (read.headers.find("Stream-Up-To-Date") != nullptr) return all;
+      if (read.headers.contains("Stream-Up-To-Date")) return all;
     }
   }
 

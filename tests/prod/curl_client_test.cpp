@@ -64,8 +64,8 @@ void with_echo(const std::function<void(HttpBench&, HttpServer&, CurlClient&)>& 
         if (asked.target == "/slow") bench.loop.sleep(seconds(1000));
         HttpResponse response = echo(asked);
         response.status = asked.target == "/teapot" ? 418 : 200;
-        for (const auto& [name, value] : asked.headers.all()) {
-          response.headers.add("Was-" + name, value);
+        for (const auto [name, value] : asked.headers) {
+          response.headers.add("Was-" + std::string(name), value);
         }
         return response;
       });
@@ -89,12 +89,12 @@ TEST(CurlClient, CarriesRequestAndAnswerAsTheyAre) {
     EXPECT_EQ(*answer->headers.find("was-x-one"), "1");
     EXPECT_EQ(*answer->headers.find("was-x-empty"), "");
     EXPECT_EQ(*answer->headers.find("was-content-type"), "text/odd");
-    EXPECT_EQ(answer->headers.find("was-expect"), nullptr);
+    EXPECT_FALSE(answer->headers.contains("was-expect"));
     for (const char* method : {"GET", "DELETE", "PUT", "POST", "OPTIONS"}) {
       const auto other = client.call(base(server.port()), request(method, "/x"), deadline);
       ASSERT_TRUE(other) << other.error().message;
       EXPECT_EQ(other->body, std::string(method) + " /x ");
-      EXPECT_EQ(other->headers.find("was-content-type"), nullptr);
+      EXPECT_FALSE(other->headers.contains("was-content-type"));
     }
     const auto head = client.call(base(server.port()), request("HEAD", "/x"), deadline);
     ASSERT_TRUE(head) << head.error().message;

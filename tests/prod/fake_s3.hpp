@@ -66,8 +66,8 @@ class FakeS3 {
     return "\"" + sha256_hex(body).substr(0, 32) + "\"";
   }
   static std::string header(const HttpRequest& request, std::string_view name) {
-    const std::string* found = request.headers.find(name);
-    return found == nullptr ? "" : *found;
+    const auto found = request.headers.find(name);
+    return std::string(found.value_or(""));
   }
 
   HttpResponse put(const std::string& key, const HttpRequest& request) {

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <iterator>
+
 namespace morula {
 namespace {
 
@@ -50,7 +52,7 @@ TEST(HttpParser, RequestIsTakenApartHoweverItArrives) {
     EXPECT_EQ(parsed.request->target, "/v1/stream/a%20b?x=1");
     EXPECT_EQ(parsed.request->body, "hello");
     EXPECT_EQ(parsed.request->headers.count("X-TWO"), 2u);
-    EXPECT_EQ(parsed.request->headers.all()[2].second, "b");
+    EXPECT_EQ((*std::next(parsed.request->headers.begin(), 2)).value, "b");
     EXPECT_EQ(parsed.rest, "GET /next");
   }
 }
@@ -63,7 +65,7 @@ TEST(HttpParser, ChunksAreJoinedAndTrailersIgnored) {
     const Parsed parsed = parse(bytes, step);
     ASSERT_TRUE(parsed.request) << step;
     EXPECT_EQ(parsed.request->body, "abc0123456789");
-    EXPECT_EQ(parsed.request->headers.find("X-Trailer"), nullptr);
+    EXPECT_FALSE(parsed.request->headers.contains("X-Trailer"));
     EXPECT_EQ(parsed.rest, "rest");
   }
 }

@@ -161,10 +161,10 @@ TEST(CredentialSources, InstanceMetadataIsAskedInItsSecondVersion) {
   bench.variables = {{"AWS_EC2_METADATA_SERVICE_ENDPOINT", "URL"}};
   const auto handler = [](const HttpRequest& request) {
     HttpResponse answer;
-    const std::string* token = request.headers.find("X-aws-ec2-metadata-token");
+    const auto token = request.headers.find("X-aws-ec2-metadata-token");
     if (request.method == "PUT" && request.target == "/latest/api/token") {
       answer.body = "session";
-    } else if (token == nullptr || *token != "session") {
+    } else if (!token || *token != "session") {
       answer.status = 401;
     } else if (request.target == "/latest/meta-data/iam/security-credentials/") {
       answer.body = "my-role\n";

@@ -15,8 +15,8 @@ S3Requests requests() {
 }
 
 std::string header(const S3Request& request, std::string_view name) {
-  const std::string* found = request.http.headers.find(name);
-  return found == nullptr ? "none" : *found;
+  const auto found = request.http.headers.find(name);
+  return std::string(found.value_or("none"));
 }
 
 TEST(S3Request, PutCarriesItsConditionAndTheHashOfItsBody) {

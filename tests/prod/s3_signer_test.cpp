@@ -23,8 +23,8 @@ HttpRequest request(std::string method, std::string target) {
 
 std::string signature_of(HttpRequest asked, const std::string& body_sha256) {
   sign_request(asked, kHost, body_sha256, {"us-east-1", "s3"}, kExample, kNow);
-  const std::string& header = *asked.headers.find("Authorization");
-  return header.substr(header.find("Signature=") + 10);
+  const std::string_view header = *asked.headers.find("Authorization");
+  return std::string(header.substr(header.find("Signature=") + 10));
 }
 
 TEST(S3Signer, SignsAGetOfARangeAsAwsDoes) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/base/damage.hpp"
+#include "tests/lsm/changed_rows_of.hpp"
 
 namespace morula {
 namespace {
@@ -20,8 +21,14 @@ std::vector<Row> sample() {
   };
 }
 
+std::string record_of(const std::vector<Row>& rows) {
+  std::string record;
+  encode_record(kStream, changed_rows_of(rows), record);
+  return record;
+}
+
 TEST(Record, IsReadBack) {
-  const std::string record = encode_record(kStream, sample());
+  const std::string record = record_of(sample());
   const auto read = decode_record(kStream, record);
   ASSERT_TRUE(read);
   ASSERT_EQ(read->size(), 3u);
@@ -36,10 +43,10 @@ TEST(Record, IsReadBack) {
 }
 
 TEST(Record, DamageIsRefusedOrHarmless) {
-  with_damage(encode_record(kStream, sample()), 20'000, [](const std::string& wrong) {
+  with_damage(record_of(sample()), 20'000, [](const std::string& wrong) {
     const auto read = decode_record(kStream, wrong);
     if (read) {
-      EXPECT_EQ(encode_record(kStream, *read), wrong);
+      EXPECT_EQ(record_of(*read), wrong);
     } else {
       EXPECT_EQ(read.error().code, ErrorCode::kCorrupt);
     }

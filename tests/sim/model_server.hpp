@@ -67,8 +67,8 @@ class ModelServer {
   };
 
   static std::string tenant_of(const HttpRequest& request) {
-    const std::string* tenant = request.headers.find("Morula-Tenant");
-    return tenant != nullptr ? *tenant : "";
+    const auto tenant = request.headers.find("Morula-Tenant");
+    return std::string(tenant.value_or(""));
   }
   static HttpResponse refuse(int status, const std::string& code) {
     HttpResponse response;
@@ -78,7 +78,7 @@ class ModelServer {
   }
   static uint64_t number(const HttpRequest& request, std::string_view name) {
     uint64_t value = 0;
-    const std::string& text = *request.headers.find(name);
+    const std::string_view text = *request.headers.find(name);
     std::from_chars(text.data(), text.data() + text.size(), value);
     return value;
   }
@@ -95,7 +95,7 @@ class ModelServer {
   }
 
   HttpResponse create(Stream& stream, const HttpRequest& request) {
-    const std::string& type = *request.headers.find("Content-Type");
+    const std::string type(*request.headers.find("Content-Type"));
     HttpResponse response;
     if (stream.exists) {
       if (stream.type != type) return refuse(409, "stream_exists");
@@ -115,11 +115,11 @@ class ModelServer {
     }
     HttpResponse response;
     response.status = 204;
-    const std::string* producer = request.headers.find("Producer-Id");
-    if (producer != nullptr) {
+    const auto producer = request.headers.find("Producer-Id");
+    if (producer) {
       uint64_t epoch = number(request, "Producer-Epoch");
       uint64_t seq = number(request, "Producer-Seq");
-      auto known = stream.producers.find(*producer);
+      auto known = stream.producers.find(std::string(*producer));
       bool same = known != stream.producers.end() && known->second.epoch == epoch;
       response.headers.set("Producer-Seq", std::to_string(same ? known->second.seq : seq));
       if (same && seq <= known->second.seq) {
@@ -130,8 +130,8 @@ class ModelServer {
       response.status = 200;
       response.headers.set("Producer-Seq", std::to_string(seq));
     }
-    const std::string* expected = request.headers.find("Stream-Expected-Offset");
-    if (expected != nullptr && *expected != offset_text(stream.tail())) {
+    const auto expected = request.headers.find("Stream-Expected-Offset");
+    if (expected && *expected != offset_text(stream.tail())) {
       HttpResponse refusal = refuse(409, "offset_mismatch");
       refusal.headers.set("Stream-Next-Offset", offset_text(stream.tail()));
       return refusal;
@@ -140,9 +140,9 @@ class ModelServer {
     put(stream, request.body);
     Offset tail = stream.tail();
     response.headers.set("Stream-Next-Offset", offset_text(tail));
-    if (producer != nullptr) {
-      stream.producers[*producer] = {number(request, "Producer-Epoch"),
-                                     number(request, "Producer-Seq"), tail};
+    if (producer) {
+      stream.producers[std::string(*producer)] = {number(request, "Producer-Epoch"),
+                                                  number(request, "Producer-Seq"), tail};
     }
     if (++appends_ % 40 == 0 && lie_ == Lie::kForgetsAppends) stream.messages = before;
     if (appends_ % 40 == 0 && lie_ == Lie::kRepeatsAppends) put(stream, request.body);

@@ -7,10 +7,16 @@ namespace {
 
 TEST(ContentType, MatchesByMediaTypeWithoutCaseAndParameters) {
   EXPECT_EQ(media_type("text/plain", 256), "text/plain");
-  EXPECT_EQ(media_type("Text/Plain", 256), "text/plain");
+  EXPECT_EQ(media_type("Text/Plain", 256), "Text/Plain");
   EXPECT_EQ(media_type("text/plain; charset=utf-8", 256), "text/plain");
   EXPECT_EQ(media_type("  text/plain ;x", 256), "text/plain");
   EXPECT_EQ(media_type("application/vnd.api+json", 256), "application/vnd.api+json");
+}
+
+TEST(ContentType, MediaTypesCompareWithoutCase) {
+  EXPECT_TRUE(same_media("Text/Plain", "tEXT/pLAIN"));
+  EXPECT_FALSE(same_media("text/plain", "text/plai"));
+  EXPECT_FALSE(same_media("text/@", "text/`"));
 }
 
 TEST(ContentType, OnlyApplicationJsonIsJson) {

@@ -117,7 +117,10 @@ class MemoryRows : public ShardRows {
     }
     return {};
   }
-  LogSeq apply(StreamId id, std::vector<Row> rows) override {
+  LogSeq apply(StreamId id, const ChangedRows& changed) override {
+    std::vector<Row> rows;
+    for (size_t i = 0; i < changed.size(); ++i)
+      rows.push_back(changed[i].row.copy(changed[i].tree));
     put(rows);
     log_.push_back({next_, id, std::move(rows)});
     const LogSeq position = next_;

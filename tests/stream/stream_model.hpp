@@ -214,7 +214,7 @@ class Model {
     }
     if (request.producer) {
       const ProducerClaim& claim = *request.producer;
-      const auto known = stream_.producers.find(claim.id);
+      const auto known = stream_.producers.find(std::string(claim.id));
       const bool is_known = known != stream_.producers.end();
       const uint64_t next_seq = is_known ? known->second.seq + 1 : 0;
       if (is_known && claim.epoch < known->second.epoch) {
@@ -241,8 +241,8 @@ class Model {
     if (request.producer) {
       appended.producer_epoch = request.producer->epoch;
       appended.producer_seq = request.producer->seq;
-      next.producers[request.producer->id] = {appended.producer_epoch, appended.producer_seq,
-                                              next.tail()};
+      next.producers[std::string(request.producer->id)] = {appended.producer_epoch,
+                                                           appended.producer_seq, next.tail()};
     }
     if (request.sequence) next.sequence = request.sequence;
     return {text_of(appended), next};

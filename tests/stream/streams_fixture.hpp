@@ -27,11 +27,12 @@ inline CreateRequest create_request(std::string content_type = "text/plain",
   return request;
 }
 
+/// The views outlive what is made of it.
 inline AppendRequest append_request(std::string_view body,
-                                    std::string content_type = "text/plain") {
+                                    std::string_view content_type = "text/plain") {
   AppendRequest request;
   request.stream = kStream;
-  request.content_type = std::move(content_type);
+  request.content_type = content_type;
   request.body = body;
   return request;
 }
