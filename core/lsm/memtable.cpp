@@ -33,6 +33,7 @@ namespace {
 
 constexpr size_t kRecentMin = 64;
 constexpr size_t kRecentMax = 8 * kKiB;
+constexpr size_t kRecentPerRow = 8;  // of fewer streams than places hardly any share one
 
 /// The first bytes as a number that compares as they do. They are a hash, so that hardly ever more
 /// of two keys need be compared.
@@ -82,7 +83,7 @@ Memtable::Node* Memtable::neighbour(const List& list, std::string_view key) {
 }
 
 void Memtable::remember(List& list, Node* node) {
-  if (list.rows > list.recent.size() && list.recent.size() < kRecentMax) {
+  if (kRecentPerRow * list.rows > list.recent.size() && list.recent.size() < kRecentMax) {
     std::vector<Node*> larger(std::max(2 * list.recent.size(), kRecentMin));
     for (Node* known : list.recent) {
       if (known != nullptr) larger[place_of(known->key(), larger.size())] = known;
@@ -104,8 +105,8 @@ bool Memtable::put(Tree tree, const RowView& row) {
     return true;
   }
   node = make_node(row);
-  if (near != nullptr && node->height == 1) {
-    path[0] = near->links();
+  if (near != nullptr && near->height >= node->height) {
+    for (int level = 0; level < node->height; ++level) path[level] = near->links() + level;
   } else if (near != nullptr) {
     seek(list, row.key, &path);
   }
