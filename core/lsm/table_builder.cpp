@@ -23,7 +23,10 @@ void TableBuilder::add(const RowView& row) {
   if (!block_.empty() && is_full(stream, block_.bytes() + row.key.size() + row.value.size())) {
     cut_block(row.key);
   }
-  if (rows_ == 0) first_ = stream;
+  if (rows_ == 0) {
+    first_ = stream;
+    first_key_.assign(row.key);
+  }
   if (rows_ == 0 || stream != last_) ++streams_;
   last_ = stream;
   section_.add_stream(stream);
@@ -70,6 +73,7 @@ std::string TableBuilder::finish() {
   footer.rows = rows_;
   footer.tombstones = tombstones_;
   footer.streams = streams_;
+  footer.first_key = first_key_;
   const std::string index = index_.finish();
   footer.index = BlockHandle::of(index, bytes_.size());
   bytes_.append(index);

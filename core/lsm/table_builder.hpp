@@ -57,6 +57,7 @@ class TableBuilder {
   StreamId first_;
   StreamId last_;
   uint64_t streams_ = 0;
+  std::string first_key_;
   std::string last_key_;
   uint64_t rows_ = 0;
   uint64_t tombstones_ = 0;

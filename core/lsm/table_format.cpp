@@ -65,6 +65,7 @@ std::string TableFooter::encode() const {
   out.u64(rows);
   out.u64(tombstones);
   out.u64(streams);
+  out.string(std::string_view(first_key).substr(0, kFirstKeyBytes));
   bytes.resize(kBytes - kEndBytes);
   out.u32(kFormat);
   out.u32(kBytes);
@@ -101,7 +102,9 @@ Result<TableFooter> TableFooter::decode(std::string_view bytes, uint64_t object_
   footer.rows = in.u64();
   footer.tombstones = in.u64();
   footer.streams = in.u64();
-  if (in.failed() || tree > static_cast<uint8_t>(Tree::kData) || footer.rows == 0 ||
+  footer.first_key = in.string();
+  if (in.failed() || footer.first_key.size() > TableFooter::kFirstKeyBytes ||
+      tree > static_cast<uint8_t>(Tree::kData) || footer.rows == 0 ||
       footer.index.offset <= kTableHeaderBytes || footer.index.offset > object_bytes ||
       footer.index.length > object_bytes || footer.index.end() + footer_bytes != object_bytes) {
     return corrupt("footer: its parts don't fit together, or the object's length is wrong");

@@ -30,12 +30,14 @@ struct BlockHandle {
 struct TableFooter {
   static constexpr uint32_t kFormat = 2;
   static constexpr size_t kBytes = 128;  // fixed, so that it is found from the end
+  static constexpr size_t kFirstKeyBytes = 40;
 
   Tree tree = Tree::kMeta;
   BlockHandle index;  // the top index, which names the sections; ends where the footer begins
   uint64_t rows = 0;
   uint64_t tombstones = 0;  // of `rows`
   uint64_t streams = 0;
+  std::string first_key;  // of the first row; its first 40 bytes, if it is longer
 
   std::string encode() const;
   /// kCorrupt, saying what is wrong, unless `bytes` is the footer of a table of `object_bytes`.

@@ -87,11 +87,11 @@ Result<std::vector<Source>> open_sources(
 }
 
 /// The source whose row comes next: the smallest key, and of equal keys the highest change number.
-/// Null when no source has a row up to `last_key`.
-Source* next_source(std::vector<Source>& sources, std::string_view last_key) {
+/// Null when no source has a row below `end`.
+Source* next_source(std::vector<Source>& sources, std::string_view end) {
   Source* best = nullptr;
   for (Source& source : sources) {
-    if (!source.valid() || source.row().key > last_key) continue;
+    if (!source.valid() || source.row().key >= end) continue;
     if (best == nullptr || source.row().key < best->row().key ||
         (source.row().key == best->row().key && source.row().change > best->row().change)) {
       best = &source;
@@ -108,6 +108,9 @@ Result<std::vector<TableCursor>> TreeReader::cursors_at(std::string_view key,
   std::vector<TableCursor> cursors;
   for (const ClippedTable& table : sources_.tables) {
     if (!table.clip.contains(id) || !table.streams.contains(id)) continue;
+    const bool begins_behind =
+        !ahead.last_key.empty() && ahead.last_key <= table.table->footer().first_key;
+    if (begins_behind) continue;
     cursors.emplace_back(table.table, ahead);
   }
   const auto done = for_each_concurrently(cursors.size(), kTablesAtOnce, [&](size_t i) -> Result<> {
@@ -171,22 +174,41 @@ Result<std::optional<Row>> TreeReader::find(std::string_view key) const {
   return newest;
 }
 
+// A stream that is larger than a table lies in tables side by side. So that a scan asks only those
+// that it comes to, it goes on in pieces: each ends where another table begins.
 Result<> TreeReader::scan_data(DataScan& scan, const TakeRow& take) const {
   MORULA_CHECK(tree_ == Tree::kData);
-  // The first key behind the row that ends at `from`.
+  // The first key behind the row that ends at `from`, and the first behind the one at `to`.
   const Offset next{scan.from.messages, scan.from.bytes + 1};
-  const ShortKey begin = ShortKey::data(scan.id, scan.generation, next);
-  const ShortKey last = ShortKey::data(scan.id, scan.generation, scan.to);
+  const Offset behind{scan.to.messages, scan.to.bytes + 1};
+  const ShortKey first = ShortKey::data(scan.id, scan.generation, next);
+  const ShortKey end = ShortKey::data(scan.id, scan.generation, behind);
+  std::string_view from = first;
+  for (;;) {
+    std::string_view to = end;
+    for (const ClippedTable& table : sources_.tables) {
+      const std::string_view begins = table.table->footer().first_key;
+      if (from < begins && begins < to) to = begins;
+    }
+    const auto goes_on = scan_piece(scan, from, to, take);
+    MORULA_TRY(goes_on);
+    if (!*goes_on || to == std::string_view(end)) return {};
+    from = to;
+  }
+}
+
+Result<bool> TreeReader::scan_piece(DataScan& scan, std::string_view from, std::string_view to,
+                                    const TakeRow& take) const {
   const uint64_t ahead = std::min(scan.bytes_max, kReadAheadMax);
-  auto cursors = cursors_at(begin, {std::string(std::string_view(last)), ahead, 0});
+  auto cursors = cursors_at(from, {std::string(to), ahead, 0});
   MORULA_TRY(cursors);
   // Of several tables most have no row in the range: those read one block.
   if (cursors->size() == 1) cursors->front().hurry();
-  auto sources = open_sources(sources_.memtables, *std::move(cursors), begin);
+  auto sources = open_sources(sources_.memtables, *std::move(cursors), from);
   MORULA_TRY(sources);
   while (scan.rows == 0 || scan.bytes < scan.bytes_max) {
-    Source* best = next_source(*sources, last);
-    if (best == nullptr) break;
+    Source* best = next_source(*sources, to);
+    if (best == nullptr) return true;
     const RowView row = best->row();
     if (!row.deleted) {
       const auto key = row_key::parse(tree_, row.key);
@@ -196,7 +218,7 @@ Result<> TreeReader::scan_data(DataScan& scan, const TakeRow& take) const {
       scan.from = key->end;
       ++scan.rows;
       scan.bytes += row.value.size();
-      if (!*wants_more) break;
+      if (!*wants_more) return false;
     }
     // Its view stays valid until it moves itself.
     for (Source& source : *sources) {
@@ -206,7 +228,7 @@ Result<> TreeReader::scan_data(DataScan& scan, const TakeRow& take) const {
     }
     MORULA_TRY(best->next());
   }
-  return {};
+  return false;
 }
 
 }  // namespace morula

@@ -75,6 +75,11 @@ class TreeReader {
   Result<std::vector<TableCursor>> cursors_at(std::string_view key,
                                               const TableCursor::ReadAhead& ahead) const;
 
+  /// The part of a scan from the key `from` to before `to`, both within its bounds. False: it is
+  /// over.
+  Result<bool> scan_piece(DataScan& scan, std::string_view from, std::string_view to,
+                          const TakeRow& take) const;
+
   Tree tree_;
   TreeSources sources_;
 };

@@ -17,8 +17,8 @@ namespace morula {
 namespace {
 
 constexpr const char* kKey = "sst/a/1.sst";
-constexpr size_t kFooterFieldsAt = 1;  // behind the tree: handle and counts
-constexpr size_t kFooterFieldsEnd = 49;
+constexpr size_t kFooterFieldsAt = 1;  // behind the tree: handle, counts, first key
+constexpr size_t kFooterFieldsEnd = 90;
 
 std::string sound_table() {
   TableBuilder builder(Tree::kMeta, {200, 600});

@@ -258,6 +258,31 @@ TEST(TreeReader, AReadOfAColdStreamTakesOneRequest) {
   });
 }
 
+TEST(TreeReader, AStreamThatIsLargerThanATableIsReadTableByTable) {
+  Spread spread(Tree::kData);
+  uint64_t n = 0;
+  for (int table = 0; table < 12; ++table) {
+    std::vector<Row> rows;
+    for (int i = 0; i < 100; ++i) {
+      ++n;
+      const std::string key = row_key::data({1, 1}, Generation(1), {n, n * 1000});
+      rows.push_back(row_of(Tree::kData, key, 1, 1000));
+      rows.back().deleted = false;
+    }
+    spread.add_table(rows);
+  }
+  spread.world.run([&](const Env& env) {
+    const TreeReader reader = spread.reader(env);
+    const uint64_t opened = spread.world.store().sent(sim::StoreCall::kGet);
+    DataScan scan{{1, 1}, Generation(1), {250, 250'000}, {n, n * 1000}, 100'000};
+    const auto rows = *scanned_rows(reader, scan);
+    EXPECT_EQ(rows.size(), 100u);  // of the third table and the fourth
+    EXPECT_LE(spread.world.store().sent(sim::StoreCall::kGet) - opened, 4u);
+    scan.bytes_max = 10 * kMiB;
+    EXPECT_EQ(scanned_rows(reader, scan)->size(), n - 250);
+  });
+}
+
 TEST(TreeReader, AReCreatedStreamShowsItsNewestGenerationFromWhereverItIs) {
   for (const bool newest_in_memory : {false, true}) {
     Spread spread(Tree::kMeta);
