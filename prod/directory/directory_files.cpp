@@ -150,6 +150,9 @@ Result<> DirectoryFiles::prove_usable() {
   const std::string second = probe + "-2";
   const auto written = write_new_file(root, probe, "probe", kUnnamedMode);
   if (!written) return fail(written.error());
+  const auto info = look_at(root, probe, written->file.get());
+  if (!info) return fail(info.error());
+  root.exact_times = nanoseconds(info->st_mtim) == nanoseconds(written->modified);
   const int linked = ::linkat(fd, probe.c_str(), fd, second.c_str(), 0) == 0 ? 0 : errno;
   const int again = ::linkat(fd, probe.c_str(), fd, second.c_str(), 0) == 0 ? 0 : errno;
   ::unlinkat(fd, second.c_str(), 0);

@@ -95,8 +95,8 @@ void DraftFolders::remove(int root) {
   }
 }
 
-Result<UniqueFd> write_new_file(const DirectoryRoot& root, const std::string& path,
-                                std::string_view body, mode_t mode) {
+Result<NewFile> write_new_file(const DirectoryRoot& root, const std::string& path,
+                               std::string_view body, mode_t mode) {
   UniqueFd file(
       ::openat(root.fd.get(), path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
   if (!file) return fail(file_error(errno, "create " + root.full(path)));
@@ -107,7 +107,7 @@ Result<UniqueFd> write_new_file(const DirectoryRoot& root, const std::string& pa
   ::clock_gettime(CLOCK_REALTIME, &times[1]);
   if (error == 0 && ::futimens(file.get(), times) != 0) error = errno;
   if (error == 0 && mode != kUnsyncedMode) error = root.sync_file(file.get());
-  if (error == 0) return file;
+  if (error == 0) return NewFile{std::move(file), times[1]};
   ::unlinkat(root.fd.get(), path.c_str(), 0);
   return fail(file_error(error, "write " + root.full(path)));
 }

@@ -66,6 +66,7 @@ struct DirectoryRoot {
   FolderSync folders;
   DraftFolders drafts;
   std::unique_ptr<RedoKeeper> redo;  // null: neither read nor written
+  bool exact_times = false;          // the file system keeps the ns that a writer sets
   /// Tests stop or kill the process at a named place, and show a folder that changes while it is
   /// read. Empty otherwise.
   std::function<void(std::string_view place)> at_place;
@@ -97,8 +98,12 @@ struct DirectoryRoot {
 
 /// A new file at `path` with `body`, synced if `mode` doesn't say otherwise (is_unsynced); its name
 /// is not. Leaves nothing behind on an error; kNotFound when the folder is absent.
-Result<UniqueFd> write_new_file(const DirectoryRoot& root, const std::string& path,
-                                std::string_view body, mode_t mode);
+struct NewFile {
+  UniqueFd file;
+  timespec modified{};  // as its writer set it
+};
+Result<NewFile> write_new_file(const DirectoryRoot& root, const std::string& path,
+                               std::string_view body, mode_t mode);
 /// fstat.
 Result<struct stat> look_at(const DirectoryRoot& root, const std::string& path, int file);
 

@@ -34,7 +34,7 @@ FileIdentity identity_of(const struct stat& info);
 struct RedoObject {
   std::string path;
   FileIdentity file;
-  int64_t named = 0;  // its ctime once it had the name, ns
+  int64_t named = 0;  // when it got the name, ns: by the clock, or its ctime
   std::string_view body;
 };
 
