@@ -283,6 +283,34 @@ TEST(TreeReader, AStreamThatIsLargerThanATableIsReadTableByTable) {
   });
 }
 
+TEST(TreeReader, AScanIsTakenUpBehindTheLastRowThatItGave) {
+  Spread spread(Tree::kData);
+  const StreamId id{7, 7};
+  std::vector<Row> old;
+  std::vector<Row> recent;
+  for (uint64_t n = 1; n <= 100; ++n) {
+    Row row = row_of(Tree::kData, row_key::data(id, Generation(1), {n, n}), n, 10);
+    row.deleted = false;
+    (n % 3 == 0 ? recent : old).push_back(row);
+  }
+  spread.add_table(old);
+  spread.add_memtable(recent);
+  spread.world.run([&](const Env& env) {
+    const TreeReader reader = spread.reader(env);
+    const auto whole = scanned_rows(reader, {id, Generation(1), {}, {100, 100}, kMiB});
+    DataScan scan{id, Generation(1), {}, {100, 100}, kMiB};
+    std::vector<Row> taken;
+    const auto take_one = [&](const RowView& row) {
+      taken.push_back(row.copy(Tree::kData));
+      return false;
+    };
+    for (size_t n = 0; n < 100; ++n) ASSERT_TRUE(reader.scan_data(scan, take_one));
+    EXPECT_EQ(scan.from, scan.to);
+    EXPECT_EQ(scan.rows, 100u);
+    EXPECT_EQ(taken, *whole);
+  });
+}
+
 TEST(TreeReader, AReCreatedStreamShowsItsNewestGenerationFromWhereverItIs) {
   for (const bool newest_in_memory : {false, true}) {
     Spread spread(Tree::kMeta);
