@@ -40,6 +40,7 @@ HttpResponse Forwarder::run() {
                          response.has_value() && made > 1);
     if (response) return std::move(*response);
     if (made >= attempts_max || hops_ >= kHopsMax || env_.clock.now() >= deadline_) break;
+    env_.trace.log(Severity::kDebug, "request_tried_again", {{"stream", target_.hash.id.text()}});
     placement_.refresh(deadline_);
     if (redirected_) continue;
     env_.clock.sleep_until(std::min(env_.clock.now() + pause, deadline_));

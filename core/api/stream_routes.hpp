@@ -50,6 +50,14 @@
 // where its appends end, so there is no Content-Length then. The tail's byte position is what the
 // stream has had, in `Stream-Next-Offset`. A HEAD's error has the length that the GET's would have.
 //
+// `Stream-TTL` slides: it counts from the last GET of the stream, whatever its answer but 404, or
+// the last POST that succeeded, a producer's duplicate included. HEAD, a PUT that finds the stream,
+// and a POST that is refused don't count, nor does a read that a cache answered. Where the protocol
+// is silent: a stream past its deadline is 404 to all, as if it had never been there, and a PUT
+// creates it anew; HEAD and PUT show the seconds that are left, rounded up. After a crash a stream
+// may be there for up to an eighth of its TTL longer. A GET whose renewal has to be written waits
+// for that, and is 503 while the store takes no writes. `Stream-Expires-At` never moves.
+//
 // Answers that reach the tail are to be revalidated by their ETag before a cache uses them; those
 // that a later append can't change may be used for a minute, but not past the stream's deadline.
 #pragma once

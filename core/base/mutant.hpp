@@ -49,7 +49,11 @@ namespace morula {
   X(gc_young_table, "a table is garbage before its manifest is known to be lost")         \
   X(gc_deletes_fence, "the FENCE of a dead incarnation is garbage, too")                  \
   X(gc_reads_manifests_before_topology, "what is in use is read before what lies there")  \
-  X(checksum_ignored, "a block of a table whose checksum is wrong is used")
+  X(checksum_ignored, "a block of a table whose checksum is wrong is used")               \
+  X(ttl_renewal_not_ahead, "a TTL is renewed in memory, not in the stream's row")         \
+  X(wall_floor_ignored, "expiry goes by the own wall clock alone")                        \
+  X(end_not_written, "a stream is answered as gone before later owners must agree")       \
+  X(expiry_differs_after_compaction, "a compaction's time is later than its rows")
 
 enum class Mutant : uint8_t {
   none,

@@ -35,6 +35,7 @@ class StoredRows final : public ShardRows {
   Result<> confirm(std::optional<LogSeq>, Wrote) override { return {}; }
   Generation next_generation(std::optional<Generation> last) const override;
   WallTime wall() const override;
+  WallTime durable_wall() const override { return WallTime{INT64_MAX}; }  // writes nothing down
 
  private:
   StoredRows(const Env& env, const RetryConfig& retry, StreamId id)

@@ -130,6 +130,7 @@ Result<StoredStreamEnd> Reader::read_pieces(StoredRows& rows) {
   Streams streams(env_, rows, {});
   ReadRequest wish;
   wish.stream = stream_;
+  wish.renews = false;
   for (;;) {
     if (generation_ || request_.offset) {
       wish.from = ReadRequest::From::kOffset;

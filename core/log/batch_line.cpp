@@ -27,6 +27,7 @@ void BatchLine::cut(WallTime wall_floor) {
   batch.records = open_->records();
   batch.bytes = make_blob(open_->finish(wall_floor));
   batch.size = batch.bytes->size();
+  batch.floor = wall_floor;
   open_.reset();
   last_size_ = batch.size;
   cut_bytes_ += batch.size;
@@ -64,6 +65,7 @@ bool BatchLine::land(LogBatch& batch) {
     const std::shared_ptr<LogBatch> first = std::move(line_.front());
     line_.pop_front();
     ++acknowledged_;
+    acknowledged_floor_ = first->floor;
     first->settle();
   }
   return acknowledged_ > before;

@@ -25,6 +25,7 @@ struct LogBatch {
   Blob bytes;         // from the cut until it has landed
   uint64_t size = 0;  // of the bytes
   uint64_t records = 0;
+  WallTime floor;   // that the bytes carry
   Event settled;    // acknowledged, or known never to be
   WaitList askers;  // who waits for that to give an answer, and may give up before
 
@@ -53,6 +54,8 @@ class BatchLine {
   LogSeq next() const { return cut_; }
   /// All below has landed.
   LogSeq acknowledged() const { return acknowledged_; }
+  /// The wall floor of the last acknowledged batch.
+  WallTime acknowledged_floor() const { return acknowledged_floor_; }
   /// Of batches that were not sent, the open one included.
   uint64_t unsent_bytes() const { return cut_bytes_ + open_bytes(); }
   uint64_t in_flight() const { return in_flight_; }
@@ -81,6 +84,7 @@ class BatchLine {
   // acknowledged_ <= sent_ <= cut_; the line holds [acknowledged_, cut_) and the open batch.
   std::deque<std::shared_ptr<LogBatch>> line_;
   LogSeq acknowledged_;
+  WallTime acknowledged_floor_;
   LogSeq sent_;  // all below it were sent
   LogSeq cut_;   // all below it were cut
   std::optional<LogBatchBuilder> open_;

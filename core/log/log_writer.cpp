@@ -76,6 +76,10 @@ void LogWriter::raise_wall_floor(WallTime floor) {
   impl_->floor = std::max(impl_->floor, floor);
 }
 
+WallTime LogWriter::acknowledged_floor() const {
+  return impl_->line.acknowledged_floor();
+}
+
 WallTime LogWriter::wall_floor() const {
   return impl_->floor;
 }

@@ -108,6 +108,8 @@ class LogWriter {
   /// Latest wall time that the log has recorded; sent batches carry at least it.
   void raise_wall_floor(WallTime floor);
   WallTime wall_floor() const;
+  /// What the last acknowledged batch carries.
+  WallTime acknowledged_floor() const;
 
   const IncarnationId& incarnation() const;
 

@@ -30,23 +30,23 @@ bool HotRows::pass(TableScan& scan) {
     const row_key::Parts& parts = scan.parts();
     if (parts.id > *id_) return true;
     if (parts.id < *id_ || parts.kind != RowKind::kHot) continue;
-    const Hot hot{parts.generation, row.change, row.deleted};
-    const bool newer = !newest_ || std::pair(hot.generation, hot.change) >
+    const bool newer = !newest_ || std::pair(parts.generation, row.change) >
                                        std::pair(newest_->generation, newest_->change);
-    if (newer) newest_ = hot;
+    if (newer) newest_ = Hot{parts.generation, row.change, row.deleted, expired_.covers(row.value)};
   }
   return false;
 }
 
 CompactionMerge::CompactionMerge(Tree tree, std::vector<TableScan> inputs,
                                  std::vector<ManifestTable> outside,
-                                 std::optional<std::vector<TableScan>> hot, uint64_t output_bytes,
-                                 uint8_t cut_bits)
+                                 std::optional<std::vector<TableScan>> hot,
+                                 const ExpiredBy& expired, uint64_t output_bytes, uint8_t cut_bits)
     : tree_(tree),
       inputs_(std::move(inputs)),
       outside_(std::move(outside)),
       joins_(hot.has_value()),
-      hot_(std::move(hot).value_or(std::vector<TableScan>())),
+      hot_(std::move(hot).value_or(std::vector<TableScan>()), expired),
+      expired_(expired),
       output_bytes_(output_bytes),
       cut_bits_(cut_bits) {}
 
@@ -124,19 +124,24 @@ bool CompactionMerge::keeps_meta(const RowView& row, const row_key::Parts& parts
   if (!known_ || known_->id != parts.id) known_ = Known{parts.id, std::nullopt};
   std::optional<HotRows::Hot>& newest = known_->newest;
   if (parts.kind == RowKind::kHot && !newest) {
-    newest = HotRows::Hot{parts.generation, row.change, row.deleted};
-    if (!row.deleted || may_lie_outside(parts.id)) return true;
-    ++dropped_.tombstones;
-    return false;
+    // A row outside may have renewed what seems to have expired; nothing undoes a delete.
+    const bool all_is_here = !may_lie_outside(parts.id);
+    const bool expired = !row.deleted && all_is_here && expired_.covers(row.value);
+    newest = HotRows::Hot{parts.generation, row.change, row.deleted, expired};
+    if (row.deleted && all_is_here) ++dropped_.tombstones;
+    if (expired) ++dropped_.expired;
+    return !newest->over() || !all_is_here;
   }
   if (!newest || parts.generation > newest->generation) return true;  // its hot row lies elsewhere
-  return parts.generation == newest->generation && !newest->deleted;
+  return parts.generation == newest->generation && !newest->over();
 }
 
-bool CompactionMerge::keeps_data(const row_key::Parts& parts) const {
+bool CompactionMerge::keeps_data(const row_key::Parts& parts) {
   const std::optional<HotRows::Hot>& newest = hot_.newest();
   if (!newest || newest->generation > parts.generation) return false;
-  return newest->generation < parts.generation || !newest->deleted;
+  if (newest->generation < parts.generation || !newest->over()) return true;
+  if (newest->expired) ++dropped_.expired;
+  return false;
 }
 
 bool CompactionMerge::may_lie_outside(StreamId id) const {

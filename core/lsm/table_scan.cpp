@@ -6,13 +6,14 @@
 
 namespace morula {
 
-TableScan::TableScan(std::shared_ptr<const Table> table, Prefix clip, uint64_t window_bytes)
-    : table_(std::move(table)), clip_(clip), window_bytes_(window_bytes) {}
+TableScan::TableScan(std::shared_ptr<const Table> table, Prefix clip, uint64_t window_bytes,
+                     StreamId first)
+    : table_(std::move(table)), clip_(clip), window_bytes_(window_bytes), first_(first) {}
 
 Result<> TableScan::read_more() {
   if (!started_) {
     top_ = BlockCursor(table_->top_index());
-    top_.seek_first();
+    top_.seek(row_key::stream(first_));  // an entry's key is at least the last of what it names
     started_ = true;
   }
   if (rows_.damaged() || undecodable_) return fail(table_->undecodable());
@@ -51,7 +52,7 @@ void TableScan::settle() {
       undecodable_ = !parts;
       if (undecodable_) return;
       parts_ = *parts;
-      if (clip_.contains(parts_.id)) return;
+      if (parts_.id >= first_ && clip_.contains(parts_.id)) return;
     }
   } while (!rows_.damaged() && enter_next_block());
 }

@@ -13,8 +13,9 @@ namespace morula {
 
 class TableScan {
  public:
-  /// Rows outside `clip` are passed over.
-  TableScan(std::shared_ptr<const Table> table, Prefix clip, uint64_t window_bytes);
+  /// From the first row of `first` or a stream behind it. Rows outside `clip` are passed over.
+  TableScan(std::shared_ptr<const Table> table, Prefix clip, uint64_t window_bytes,
+            StreamId first = {});
 
   /// There may be more rows, but the window has none left: `read_more` first.
   bool wants_more() const { return !valid() && !ended_; }
@@ -40,6 +41,7 @@ class TableScan {
   std::shared_ptr<const Table> table_;
   Prefix clip_;
   uint64_t window_bytes_;
+  StreamId first_;
   bool started_ = false;
   bool ended_ = false;
   BlockCursor top_;

@@ -87,6 +87,7 @@ Result<Shard::Swapped> Shard::Compact(const CompactionPlan& plan) {
   rebuild_readers();
   const CompactionMerge::Dropped& dropped = merge.dropped();
   env_.trace.sometimes("a compaction dropped a tombstone", dropped.tombstones > 0);
+  env_.trace.sometimes("a compaction dropped an expired stream", dropped.expired > 0);
   env_.trace.sometimes("a compaction dropped a dead stream's data",
                        plan.tree == Tree::kData && dropped.rows > 0);
   env_.trace.sometimes("a compaction cut its output", cut);
@@ -109,7 +110,7 @@ CompactionMerge Shard::merge_of(const CompactionPlan& plan) const {
   for (const NewTable& table : published_) {
     const bool joins = hot && plan.tree == Tree::kData && table.entry.tree == Tree::kMeta &&
                        table.entry.streams.overlaps(plan.streams());
-    if (joins) hot->push_back(scan_of(table));
+    if (joins) hot->push_back(scan_of(table, plan.streams().first));
     if (table.entry.tree != plan.tree) continue;
     if (is_input(plan, table.entry)) {
       inputs.push_back(scan_of(table));
@@ -117,16 +118,16 @@ CompactionMerge Shard::merge_of(const CompactionPlan& plan) const {
       outside.push_back(table.entry);
     }
   }
-  return {plan.tree,
-          std::move(inputs),
-          std::move(outside),
-          std::move(hot),
-          config_.compaction.table_bytes,
+  // Not the present time: see CompactionMerge.
+  ExpiredBy expired{flushed_at_, config_.deadline_of};
+  if (mutated(Mutant::expiry_differs_after_compaction)) expired.time = wall();
+  return {plan.tree,      std::move(inputs), std::move(outside),
+          std::move(hot), expired,           config_.compaction.table_bytes,
           plan.cut_bits};
 }
 
-TableScan Shard::scan_of(const NewTable& table) const {
-  return {table.table, table.entry.clip, config_.compaction.window_bytes};
+TableScan Shard::scan_of(const NewTable& table, StreamId first) const {
+  return {table.table, table.entry.clip, config_.compaction.window_bytes, first};
 }
 
 Result<std::vector<Shard::NewTable>> Shard::merge_tables(CompactionMerge& merge,

@@ -49,6 +49,7 @@ void Shard::run_flusher() {
 Result<Shard::Swapped> Shard::Flush() {
   // Cut and freeze in one go: every record of the frozen memtables lies below `from`.
   const LogSeq from = log_.cut();
+  const WallTime cut_at = wall();
   LogPin pin = log_.pin(from);
   freeze();
   if (from > LogSeq(0) && !mutated(Mutant::flush_unacknowledged)) {
@@ -68,6 +69,7 @@ Result<Shard::Swapped> Shard::Flush() {
   if (*swapped == Swapped::kSealed) return Swapped::kSealed;
 
   adopted_.from = std::move(pin);
+  flushed_at_ = cut_at;
   publish(*std::move(tables));
   unpublished_.clear();
   frozen_.erase(frozen_.begin(), frozen_.begin() + static_cast<ptrdiff_t>(flushed_memtables));

@@ -27,7 +27,8 @@ Shard::Shard(const Env& env, const ShardConfig& config, LogWriter& log, const Le
       lease_(lease),
       cache_(cache),
       numbers_(numbers),
-      adopted_(std::move(adopted)) {
+      adopted_(std::move(adopted)),
+      serves_from_(adopted_.from.seq()) {
   log_.raise_wall_floor(manifest().wall_floor);
   rebuild_readers();
 }
@@ -155,8 +156,19 @@ Generation Shard::next_generation(std::optional<Generation> last) const {
 }
 
 WallTime Shard::wall() const {
-  log_.raise_wall_floor(env_.clock.wall());
-  return log_.wall_floor();
+  const WallTime own = env_.clock.wall();
+  env_.trace.sometimes("the wall clock was behind what was recorded", own < log_.wall_floor());
+  log_.raise_wall_floor(own);
+  return mutated(Mutant::wall_floor_ignored) ? own : log_.wall_floor();
+}
+
+// A later owner begins with the floor of the manifest, and replays the own log from where the
+// manifest says: what was acknowledged before that has been flushed, with a manifest whose floor is
+// not below that of the batches cut until then.
+WallTime Shard::durable_wall() const {
+  const WallTime flushed = manifest().wall_floor;
+  if (log_.acknowledged() <= serves_from_) return flushed;
+  return std::max(flushed, log_.acknowledged_floor());
 }
 
 void Shard::freeze() {

@@ -68,6 +68,7 @@ class Shard : public ShardRows {
   Result<> confirm(std::optional<LogSeq> reflects, Wrote wrote) override;
   Generation next_generation(std::optional<Generation> last) const override;
   WallTime wall() const override;
+  WallTime durable_wall() const override;
 
  private:
   struct NewTable {
@@ -85,7 +86,7 @@ class Shard : public ShardRows {
   CompactionMerge merge_of(const CompactionPlan& plan) const;
   /// The merged tables, uploaded and open.
   Result<std::vector<NewTable>> merge_tables(CompactionMerge& merge, const CompactionPlan& plan);
-  TableScan scan_of(const NewTable& table) const;
+  TableScan scan_of(const NewTable& table, StreamId first = {}) const;
   /// Tables of all rows of `memtables`, uploaded and open.
   Result<std::vector<NewTable>> write_tables(
       std::vector<std::shared_ptr<const Memtable>> memtables);
@@ -110,6 +111,8 @@ class Shard : public ShardRows {
   BlockCache& cache_;
   TableNumbers& numbers_;
   AdoptedShard adopted_;
+  const LogSeq serves_from_;            // of the own log: what is acknowledged from here is found
+  std::optional<WallTime> flushed_at_;  // the time of the cut of the last flush
 
   std::shared_ptr<Memtable> active_ = std::make_shared<Memtable>();
   std::vector<std::shared_ptr<const Memtable>> frozen_;  // oldest first

@@ -5,6 +5,7 @@
 
 #include "core/base/units.hpp"
 #include "core/lsm/compaction.hpp"
+#include "core/lsm/expired_by.hpp"
 #include "core/store/conditional.hpp"
 
 namespace morula {
@@ -14,8 +15,9 @@ struct ShardConfig {
   uint64_t held_log_objects_max = 500;       // or when the shard holds back so many log objects
   uint64_t memtable_bytes_max = 64 * kMiB;   // beyond it appends wait for the flush,
   Duration room_patience = std::chrono::seconds(5);  // but not longer than this
-  CompactionConfig compaction;
-  RetryConfig retry;
+  CompactionConfig compaction = {};
+  ExpiredBy::DeadlineOf deadline_of = nullptr;  // of a hot row; null: no stream expires
+  RetryConfig retry = {};
 };
 
 }  // namespace morula

@@ -46,6 +46,9 @@ class ShardRows {
   virtual Generation next_generation(std::optional<Generation> last) const = 0;
   /// max(wall clock, the highest wall time that log and manifest have recorded).
   virtual WallTime wall() const = 0;
+  /// What `wall` is never below again, at whichever owner: what is answered of a time up to here
+  /// stays true.
+  virtual WallTime durable_wall() const = 0;
 };
 
 }  // namespace morula

@@ -101,7 +101,7 @@ std::optional<Refused> Streams::Impl::refuse_conditions(const AppendRequest& req
 
 Result<AppendVerdict> Streams::Impl::judge(const AppendRequest& request, std::string_view media,
                                            StreamState& state) {
-  if (auto refusal = refuse_absent(request.stream, state)) return *refusal;
+  if (auto refusal = refuse_absent(request.stream, state, rows.wall())) return *refusal;
   StreamCreation& creation = *state.newest;
   const auto stream_media = media_type(creation.content_type, limits.content_type_bytes_max);
   if (!stream_media || !same_media(*stream_media, media)) {
@@ -123,13 +123,17 @@ Result<AppendVerdict> Streams::Impl::judge(const AppendRequest& request, std::st
     MORULA_TRY(known);
     const ProducerVerdict verdict = judge_producer(*known, claim.epoch, claim.seq);
     if (verdict == ProducerVerdict::kDuplicate) {
+      const WallTime now = rows.wall();
+      if (auto refusal = refuse_absent(request.stream, state, now)) return *refusal;
+      renew_held(request.stream.id, state, now);
       return Appended{(*known)->tail, true, (*known)->epoch, (*known)->seq, creation.generation};
     }
     if (verdict != ProducerVerdict::kNew) return refuse_producer(verdict, claim, *known);
   }
   if (request.sequence) MORULA_TRY(load_sequence(request.stream.id, creation));
   // Reading those rows may have taken a while: the stream may have expired.
-  if (auto refusal = refuse_absent(request.stream, state)) return *refusal;
+  accepted.at = rows.wall();
+  if (auto refusal = refuse_absent(request.stream, state, accepted.at)) return *refusal;
   if (auto refusal = refuse_conditions(request, creation)) return *refusal;
   return accepted;
 }
@@ -159,6 +163,7 @@ Appended Streams::Impl::apply(const AppendRequest& request, const AcceptedAppend
     creation.hot.has_sequence = true;
     encode_sequence(*request.sequence, add_meta_row(RowKind::kSequence, {}));
   }
+  extend_deadline(creation, accepted.at);
   apply_changed(id, state);
   return appended;
 }
@@ -186,6 +191,7 @@ AppendOutcome Streams::Impl::append(const AppendRequest& request) {
     lock.unlock();
     return answer_change<AppendOutcome>(appended, position);
   }
+  settle_held(request.stream, *state, Access::kLooks);
   auto position = state->position;
   lock.unlock();
   if (auto* refusal = std::get_if<Refused>(&*verdict)) {

@@ -23,7 +23,8 @@ StreamCreation new_creation(const CreateRequest& request, bool json, Generation 
   creation.hot.json = json;
   creation.hot.expiry_kind = request.expiry.kind;
   creation.hot.content_type_code = content_type_code(request.content_type);
-  creation.hot.deadline = request.expiry.deadline(now);
+  creation.hot.deadline = request.expiry.deadline_ahead(now);
+  creation.deadline = request.expiry.deadline(now);
   creation.hot.check = request.stream.check;
   return creation;
 }
@@ -58,14 +59,15 @@ CreateOutcome Streams::Impl::create(const CreateRequest& request) {
   const StreamStatePtr state = cache.get(id);
   MutexLock lock(state->mutex);
   if (auto loaded = load(id, *state); !loaded) return unserved(id, std::move(loaded).error());
-  if (exists(*state)) {
-    auto refusal = refuse_absent(request.stream, *state);
+  const WallTime now = rows.wall();
+  if (exists(*state, now)) {
+    auto refusal = refuse_absent(request.stream, *state, now);
     if (!refusal && !same_configuration(*state->newest, *media, request.expiry, limits)) {
       refusal = refused(Refusal::kExists,
                         "the stream exists with another content type or another expiry");
     }
     const auto position = state->position;
-    Created existing{describe(id, *state->newest), true};
+    Created existing{describe(id, *state->newest, now), true};
     lock.unlock();
     if (refusal) return answer<CreateOutcome>(std::move(*refusal), position);
     return answer<CreateOutcome>(std::move(existing), position);
@@ -74,14 +76,13 @@ CreateOutcome Streams::Impl::create(const CreateRequest& request) {
   std::optional<Generation> last;
   if (state->newest) last = state->newest->generation;
   env.trace.sometimes("a deleted or expired stream was created again", last.has_value());
-  const WallTime now = rows.wall();
   StreamCreation creation =
       new_creation(request, is_json_media(*media), rows.next_generation(last), now);
   begin_change(creation);
   const ShortKey descriptor = ShortKey::meta(id, creation.generation, RowKind::kDescriptor);
   encode_descriptor(descriptor_of(request, now), changed.add(Tree::kMeta, descriptor));
   if (first.count > 0) append_messages(id, creation, first);
-  Created created{describe(id, creation)};
+  Created created{describe(id, creation, now)};
   state->newest = std::move(creation);
   const LogSeq position = apply_changed(id, *state);
   lock.unlock();
@@ -94,7 +95,8 @@ RemoveOutcome Streams::Impl::remove(const StreamHash& stream) {
   const StreamStatePtr state = cache.get(id);
   MutexLock lock(state->mutex);
   if (auto loaded = load(id, *state); !loaded) return unserved(id, std::move(loaded).error());
-  if (auto refusal = refuse_absent(stream, *state)) {
+  const WallTime now = settle_held(stream, *state, Access::kLooks);
+  if (auto refusal = refuse_absent(stream, *state, now)) {
     const auto position = state->position;
     lock.unlock();
     return answer<RemoveOutcome>(std::move(*refusal), position);

@@ -91,6 +91,19 @@ int64_t zone_minutes(TimeReader& in) {
   return behind ? -minutes : minutes;
 }
 
+int64_t ttl_ms(uint64_t seconds) {
+  constexpr int64_t kLast = std::numeric_limits<int64_t>::max();
+  return seconds > static_cast<uint64_t>(kLast / 1000) ? kLast
+                                                       : static_cast<int64_t>(seconds) * 1000;
+}
+
+/// The last time there is, when it would be beyond that.
+WallTime later(WallTime time, int64_t ms) {
+  constexpr int64_t kLast = std::numeric_limits<int64_t>::max();
+  if (time.ms > 0 && ms > kLast - time.ms) return WallTime{kLast};
+  return WallTime{time.ms + ms};
+}
+
 }  // namespace
 
 Result<Expiry> Expiry::parse_ttl(std::string_view text) {
@@ -140,21 +153,15 @@ Result<Expiry> Expiry::parse_at(std::string_view text) {
   return expiry;
 }
 
-std::optional<WallTime> Expiry::deadline(WallTime created) const {
-  switch (kind) {
-    case Kind::kNone:
-      return std::nullopt;
-    case Kind::kAt:
-      return at;
-    case Kind::kTtl:
-      break;
-  }
-  constexpr int64_t kLast = std::numeric_limits<int64_t>::max();
-  const int64_t ttl_ms = ttl_seconds > static_cast<uint64_t>(kLast / 1000)
-                             ? kLast
-                             : static_cast<int64_t>(ttl_seconds) * 1000;
-  if (created.ms > 0 && ttl_ms > kLast - created.ms) return WallTime{kLast};
-  return WallTime{created.ms + ttl_ms};
+std::optional<WallTime> Expiry::deadline(WallTime renewed) const {
+  if (kind == Kind::kNone) return std::nullopt;
+  return kind == Kind::kAt ? at : later(renewed, ttl_ms(ttl_seconds));
+}
+
+std::optional<WallTime> Expiry::deadline_ahead(WallTime renewed) const {
+  auto deadline = this->deadline(renewed);
+  if (kind == Kind::kTtl) deadline = later(*deadline, ttl_ms(ttl_seconds) / 8);
+  return deadline;
 }
 
 bool Expiry::same_as(const Expiry& other) const {

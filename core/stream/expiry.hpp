@@ -1,4 +1,8 @@
 // How long a stream lives, as its creator said it: `Stream-TTL` or `Stream-Expires-At`.
+//
+// A TTL slides: it counts from the last read or append. Persisting every renewal would make each
+// read a write, so a deadline is made durable an eighth of the TTL ahead, and again only once less
+// than a whole TTL of it is left (core/stream/renewal.cpp).
 #pragma once
 
 #include <cstdint>
@@ -24,8 +28,11 @@ struct Expiry {
   /// cut. kInvalid.
   static Result<Expiry> parse_at(std::string_view text);
 
-  /// From when on the stream is gone; nullopt: never. Times beyond what a WallTime holds are cut.
-  std::optional<WallTime> deadline(WallTime created) const;
+  /// From when on a stream that was renewed (or created) at `renewed` is gone; nullopt: never.
+  /// Times beyond what a WallTime holds are cut.
+  std::optional<WallTime> deadline(WallTime renewed) const;
+  /// The deadline to be persisted then: with a TTL an eighth of it later.
+  std::optional<WallTime> deadline_ahead(WallTime renewed) const;
   /// The same wish: equal seconds, or the same instant however it is written.
   bool same_as(const Expiry& other) const;
 };

@@ -91,14 +91,17 @@ ReadOutcome Streams::Impl::read(const ReadRequest& request) {
   for (int attempt = 1;; ++attempt) {
     auto opened = open(id);
     if (!opened) return unserved(id, std::move(opened).error());
-    const StreamState& state = **opened;
+    StreamState& state = **opened;
+    const auto now =
+        settle(request.stream, state, request.renews ? Access::kRenews : Access::kLooks);
+    if (!now) return unserved(id, now.error());
     // What the answer shows is the stream as it is now, whatever happens during the scan.
     const auto position = state.position;
-    if (auto refusal = refuse_absent(request.stream, state)) {
+    if (auto refusal = refuse_absent(request.stream, state, *now)) {
       return answer<ReadOutcome>(std::move(*refusal), position);
     }
     ReadAnswer given;
-    given.info = describe(id, *state.newest);
+    given.info = describe(id, *state.newest, *now);
     if (request.from == ReadRequest::From::kOffset) given.start = request.offset;
     if (request.from == ReadRequest::From::kTail) given.start = given.info.tail;
     if (given.start > given.info.tail) {
@@ -112,7 +115,8 @@ ReadOutcome Streams::Impl::read(const ReadRequest& request) {
       return answer<ReadOutcome>(refuse_offset("the offset is not between two messages"), position);
     }
     const bool replaced = !state.newest || state.newest->deleted ||
-                          state.newest->generation != given.info.generation || !exists(state);
+                          state.newest->generation != given.info.generation ||
+                          !exists(state, rows.wall());
     if (read.error().code != ErrorCode::kCorrupt || !replaced || attempt == kReadAttempts) {
       return unserved(id, std::move(read).error());
     }
@@ -123,12 +127,14 @@ ReadOutcome Streams::Impl::read(const ReadRequest& request) {
 HeadOutcome Streams::Impl::head(const StreamHash& stream) {
   auto opened = open(stream.id);
   if (!opened) return unserved(stream.id, std::move(opened).error());
-  const StreamState& state = **opened;
+  StreamState& state = **opened;
+  const auto now = settle(stream, state, Access::kLooks);
+  if (!now) return unserved(stream.id, now.error());
   const auto position = state.position;
-  if (auto refusal = refuse_absent(stream, state)) {
+  if (auto refusal = refuse_absent(stream, state, *now)) {
     return answer<HeadOutcome>(std::move(*refusal), position);
   }
-  return answer<HeadOutcome>(describe(stream.id, *state.newest), position);
+  return answer<HeadOutcome>(describe(stream.id, *state.newest, *now), position);
 }
 
 }  // namespace morula

@@ -81,6 +81,11 @@ Result<HotRow> decode_hot(std::string_view value) {
   return row;
 }
 
+std::optional<WallTime> deadline_of_hot_row(std::string_view value) {
+  const auto row = decode_hot(value);
+  return row ? row->deadline : std::nullopt;
+}
+
 void encode_descriptor(const DescriptorRow& row, std::string& value) {
   Encoder out(value);
   out.u8(kFormat);

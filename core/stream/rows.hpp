@@ -22,7 +22,7 @@ struct HotRow {
   bool has_sequence = false;  // a sequence row exists
   Expiry::Kind expiry_kind = Expiry::Kind::kNone;
   uint8_t content_type_code = 0;     // 0: the descriptor has the content type
-  std::optional<WallTime> deadline;  // from when on the stream is gone
+  std::optional<WallTime> deadline;  // from when on the stream is gone: see renewal.cpp
   uint64_t check = 0;                // the check hash of (tenant, path)
   friend bool operator==(const HotRow&, const HotRow&) = default;
 };
@@ -48,6 +48,10 @@ void encode_hot(const HotRow& row, std::string& value);
 void encode_descriptor(const DescriptorRow& row, std::string& value);
 void encode_producer(const ProducerRow& row, std::string& value);
 void encode_sequence(std::string_view last, std::string& value);
+
+/// For compaction, which knows no more of rows: from when on the stream of a hot row is gone, as
+/// far as the row says; nullopt: never, or the row can't be read.
+std::optional<WallTime> deadline_of_hot_row(std::string_view value);
 
 /// Each: kCorrupt when the value is not exactly that.
 Result<HotRow> decode_hot(std::string_view value);

@@ -26,8 +26,10 @@ struct StreamCreation {
   ChangeNumber change;
   bool deleted = false;
   HotRow hot;
-  std::string content_type;             // not of a deleted one
-  Expiry expiry;                        // not of a deleted one
+  std::optional<WallTime> deadline;     // as memory knows it: not after the one of `hot`
+  bool end_is_written = false;          // `hot` says when it ended, since it has ended
+  std::string content_type;             // not of one that was deleted or over when it was loaded
+  Expiry expiry;                        // likewise
   std::optional<std::string> sequence;  // the last `Stream-Seq`, once it was needed
   ProducerCache producers;
 };

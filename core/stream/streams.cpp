@@ -1,5 +1,7 @@
 #include "core/stream/streams.hpp"
 
+#include <algorithm>
+
 #include "core/base/check.hpp"
 #include "core/base/codec.hpp"
 #include "core/stream/content_type.hpp"
@@ -45,7 +47,10 @@ Result<> Streams::Impl::load(StreamId id, StreamState& state) {
     newest->change = (*row)->change;
     newest->deleted = (*row)->deleted;
     newest->hot = *hot;
-    if (!newest->deleted) MORULA_TRY(load_descriptor(id, *newest));
+    newest->deadline = hot->deadline;
+    // Of one that has expired, a compaction may have left no other row.
+    const bool over = newest->deleted || (hot->deadline && *hot->deadline <= rows.wall());
+    if (!over) MORULA_TRY(load_descriptor(id, *newest));
   }
   state.newest = std::move(newest);
   state.loaded = true;
@@ -77,15 +82,15 @@ Result<StreamStatePtr> Streams::Impl::open(StreamId id) {
   return state;
 }
 
-bool Streams::Impl::exists(const StreamState& state) const {
+bool Streams::Impl::exists(const StreamState& state, WallTime now) {
   if (!state.newest || state.newest->deleted) return false;
-  const auto& deadline = state.newest->hot.deadline;
-  return !deadline || rows.wall() < *deadline;
+  const auto& deadline = state.newest->deadline;
+  return !deadline || now < *deadline;
 }
 
 std::optional<Refused> Streams::Impl::refuse_absent(const StreamHash& stream,
-                                                    const StreamState& state) const {
-  if (!exists(state)) {
+                                                    const StreamState& state, WallTime now) const {
+  if (!exists(state, now)) {
     return refused(Refusal::kAbsent, "there is no such stream; PUT creates it");
   }
   if (state.newest->hot.check != stream.check) {
@@ -95,7 +100,8 @@ std::optional<Refused> Streams::Impl::refuse_absent(const StreamHash& stream,
   return std::nullopt;
 }
 
-StreamInfo Streams::Impl::describe(StreamId id, const StreamCreation& creation) const {
+StreamInfo Streams::Impl::describe(StreamId id, const StreamCreation& creation,
+                                   WallTime now) const {
   StreamInfo info;
   info.id = id;
   info.generation = creation.generation;
@@ -103,10 +109,12 @@ StreamInfo Streams::Impl::describe(StreamId id, const StreamCreation& creation) 
   info.content_type = creation.content_type;
   info.json = creation.hot.json;
   info.expiry = creation.expiry;
-  if (const auto& deadline = creation.hot.deadline) {
-    const WallTime now = rows.wall();
+  // A deadline that was read from its row may lie more than a TTL ahead.
+  const auto furthest = creation.expiry.deadline(now);
+  if (creation.deadline && furthest) {
+    const WallTime deadline = std::min(*creation.deadline, *furthest);
     info.remaining_ms =
-        now < *deadline ? static_cast<uint64_t>(deadline->ms) - static_cast<uint64_t>(now.ms) : 0;
+        now < deadline ? static_cast<uint64_t>(deadline.ms) - static_cast<uint64_t>(now.ms) : 0;
   }
   return info;
 }

@@ -12,6 +12,10 @@
 // A write that was applied but not confirmed ends as `OutcomeUnknown`: it may be durable, or become
 // so. Everything else that keeps an answer from being given is `Unserved`: nothing was written.
 //
+// A stream with a TTL gets all of it again by every read of it and every append that succeeds,
+// duplicates included; not by a head, a create that finds it, or an append that is refused. How
+// that is kept, and how a stream ends for good, is in core/stream/renewal.cpp.
+//
 // States of streams are cached, the least recently used go first; one that is in use, or whose last
 // change is not yet acknowledged, stays (an answer must know its position).
 #pragma once
@@ -63,7 +67,8 @@ struct AppendRequest {
 struct ReadRequest {
   StreamHash stream;
   enum class From : uint8_t { kStart, kOffset, kTail } from = From::kStart;
-  Offset offset;  // with kOffset
+  Offset offset;       // with kOffset
+  bool renews = true;  // the stream's TTL
 };
 
 /// What a stream is, at the moment that its answer shows.
@@ -103,8 +108,9 @@ struct Refused {
   uint64_t expected_seq = 0;    // with kSequenceGap
 };
 
-/// No answer can be given here and now; nothing was written. kFenced, kLeaseLost, kMoved: somebody
-/// else serves the stream, or soon will. kBusy: a bound. Others: the store; kCorrupt: damage.
+/// No answer can be given here and now; nothing was written but a renewal, perhaps. kFenced,
+/// kLeaseLost, kMoved: somebody else serves the stream, or soon will. kBusy: a bound. Others: the
+/// store; kCorrupt: damage.
 struct Unserved {
   Error error;
 };

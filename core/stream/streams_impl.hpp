@@ -1,4 +1,5 @@
-// The inside of core/stream/streams.hpp; its operations are in create.cpp, append.cpp and read.cpp.
+// The inside of core/stream/streams.hpp; its operations are in create.cpp, append.cpp and read.cpp,
+// what keeps a stream alive or lets it end in renewal.cpp.
 #pragma once
 
 #include <optional>
@@ -17,6 +18,7 @@ namespace morula {
 
 struct AcceptedAppend {
   std::optional<JsonMessages> json;  // nullopt: the body is one message
+  WallTime at;                       // the moment: the stream was there
 };
 /// What an append is to its stream at one moment. `Appended`: a duplicate.
 using AppendVerdict = std::variant<Refused, Appended, AcceptedAppend>;
@@ -37,12 +39,27 @@ struct Streams::Impl {
   /// The loaded state of a stream that is only looked at.
   Result<StreamStatePtr> open(StreamId id);
 
+  // An answer is computed as of one moment, `now`: time may pass between two looks at the clock.
+
   /// Why nothing can be said of `state` to somebody who asks for `stream`: it is absent, or another
   /// path's. nullopt: it is there.
-  std::optional<Refused> refuse_absent(const StreamHash& stream, const StreamState& state) const;
+  std::optional<Refused> refuse_absent(const StreamHash& stream, const StreamState& state,
+                                       WallTime now) const;
   /// The caller knows that `creation` is not deleted.
-  StreamInfo describe(StreamId id, const StreamCreation& creation) const;
-  bool exists(const StreamState& state) const;
+  StreamInfo describe(StreamId id, const StreamCreation& creation, WallTime now) const;
+  static bool exists(const StreamState& state, WallTime now);
+
+  // renewal.cpp
+  enum class Access : uint8_t { kLooks, kRenews };
+  /// Renews the stream, or sees to it that its end is known for good. Returns the moment as of
+  /// which the answer can be computed, without suspension: it then has to wait for
+  /// `state.position`. Suspends when something has to be written.
+  Result<WallTime> settle(const StreamHash& stream, StreamState& state, Access access);
+  /// The same for who holds the mutex and has room. Never suspends.
+  WallTime settle_held(const StreamHash& stream, StreamState& state, Access access);
+  /// The caller holds the mutex; the stream exists at `now`.
+  void renew_held(StreamId id, StreamState& state, WallTime now);
+  bool is_settled(const StreamHash& stream, StreamState& state, WallTime now, Access access) const;
 
   Refused refuse_too_large() const;
   /// Fills in all but `info` and `start`. False: `start` is not between two messages.
@@ -96,6 +113,9 @@ struct Streams::Impl {
   StreamCache cache;
   ChangedRows changed;  // by the change that is being applied; empty otherwise
 };
+
+/// Moves both deadlines of a stream with a TTL; the hot row is to be written.
+void extend_deadline(StreamCreation& creation, WallTime now);
 
 /// A refusal that shows nothing but why.
 inline Refused refused(Refusal why, std::string message) {

@@ -4,7 +4,9 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <optional>
 
+#include "core/base/codec.hpp"
 #include "core/lsm/compaction_merge.hpp"
 #include "core/lsm/tree_reader.hpp"
 #include "core/rt/random.hpp"
@@ -19,6 +21,19 @@ constexpr uint64_t kStreams = 6;
 
 StreamId stream(uint64_t n) {
   return {n << 61 | 7, n};
+}
+
+/// Test values begin with a deadline; 0: none.
+std::optional<WallTime> deadline_in(std::string_view value) {
+  Decoder in(value);
+  const uint64_t ms = in.u64();
+  return in.failed() || ms == 0 ? std::nullopt : std::optional(WallTime{static_cast<int64_t>(ms)});
+}
+
+void set_deadline(Row& row, uint64_t ms) {
+  std::string head;
+  Encoder(head).u64(ms);
+  row.value.replace(0, head.size(), head);
 }
 
 /// Tables in a store, and merges of them as a shard would do them.
@@ -53,7 +68,8 @@ class Tables {
       }
       if (tree == Tree::kData && table.tree == Tree::kMeta) hot.push_back(scan(table));
     }
-    CompactionMerge merge(tree, std::move(inputs), outside, std::move(hot), output_bytes);
+    CompactionMerge merge(tree, std::move(inputs), outside, std::move(hot),
+                          {expired_by, &deadline_in}, output_bytes);
     tables = left;
     using Pause = CompactionMerge::Pause;
     for (Pause pause = Pause::kWantsMore; pause != Pause::kDone;) {
@@ -78,6 +94,8 @@ class Tables {
     for (uint64_t n = 0; n < kStreams; ++n) {
       const auto hot = *meta.find_hot(stream(n));
       if (!hot || hot->deleted) continue;
+      const auto deadline = deadline_in(hot->value);
+      if (deadline && expired_by && *deadline <= *expired_by) continue;
       seen.push_back(*hot);
       const Generation generation = row_key::parse(Tree::kMeta, hot->key)->generation;
       for (const char* producer : {"p", "q"}) {
@@ -95,6 +113,7 @@ class Tables {
     return rows;
   }
 
+  std::optional<WallTime> expired_by;  // the time of the last `add`
   std::vector<ManifestTable> tables;
   CompactionMerge::Dropped dropped;
 
@@ -122,17 +141,22 @@ class Tables {
   uint64_t next_ = 0;
 };
 
-/// Streams that are created, appended to and deleted, as their owner writes them.
+/// Streams that are created, appended to, renewed, deleted, and whose time runs out, as their owner
+/// writes them.
 class History {
  public:
   explicit History(uint64_t seed) : random_(seed) {}
 
-  /// The rows of a few changes.
+  /// The rows of a few changes. Time goes on with each.
   std::vector<Row> go_on() {
     std::vector<Row> rows;
-    for (uint64_t i = random_.between(1, 12); i > 0; --i) change(random_.below(kStreams), rows);
+    for (uint64_t i = random_.between(1, 12); i > 0; --i) {
+      ++now_;
+      change(random_.below(kStreams), rows);
+    }
     return rows;
   }
+  WallTime now() const { return WallTime{static_cast<int64_t>(now_)}; }
 
  private:
   struct Stream {
@@ -140,13 +164,15 @@ class History {
     uint64_t change = 0;
     uint64_t tail = 0;
     bool lives = false;
+    uint64_t ttl = 0;  // 0: for ever
+    uint64_t deadline = 0;
   };
 
   void change(uint64_t n, std::vector<Row>& rows) {
     Stream& s = streams_[n];
     ++s.change;
-    if (!s.lives) {
-      s = {s.generation + 1, s.change, 0, true};
+    if (!s.lives || (s.ttl > 0 && s.deadline <= now_)) {
+      s = {s.generation + 1, s.change, 0, true, random_.chance(1, 2) ? random_.between(1, 20) : 0};
     } else if (random_.chance(1, 3)) {
       s.lives = false;
     } else {
@@ -162,6 +188,8 @@ class History {
     put(rows, Tree::kMeta, row_key::meta(stream(n), Generation(s.generation), RowKind::kHot),
         s.change, 30);
     rows.back().deleted = !s.lives;
+    if (s.lives && s.ttl > 0) s.deadline = now_ + s.ttl;
+    set_deadline(rows.back(), s.ttl > 0 ? s.deadline : 0);
   }
   static void put(std::vector<Row>& rows, Tree tree, std::string key, uint64_t change,
                   size_t bytes) {
@@ -170,6 +198,7 @@ class History {
   }
 
   Random random_;
+  uint64_t now_ = 1;
   std::array<Stream, kStreams> streams_;
 };
 
@@ -182,6 +211,7 @@ RC_GTEST_PROP(Compaction, ChangesNothingThatIsSeenAndLeavesNothingThatIsDead, ()
     Tables tables(env, world);
     for (int round = 0; round < 6; ++round) {
       tables.add(history.go_on());
+      tables.expired_by = history.now();
       const std::vector<Row> before = tables.visible();
       const Tree tree = random.chance(1, 2) ? Tree::kMeta : Tree::kData;
       RC_ASSERT(tables.merge(tree, random.next(), random.between(300, 6000)).has_value());
@@ -200,6 +230,7 @@ Row hot(uint64_t n, uint64_t generation, uint64_t change, bool deleted) {
   Row row = row_of(Tree::kMeta, row_key::meta(stream(n), Generation(generation), RowKind::kHot),
                    change, 30);
   row.deleted = deleted;
+  set_deadline(row, 0);
   return row;
 }
 
@@ -216,6 +247,61 @@ TEST(Compaction, KeepsATombstoneWhileAnotherTableMayHoldWhatItHides) {
     EXPECT_EQ(tables.dropped.tombstones, 1u);
     EXPECT_EQ(tables.dropped.highest, Generation(5));
     EXPECT_TRUE(tables.tables.empty());
+  });
+}
+
+Row mortal(uint64_t n, uint64_t generation, uint64_t change, uint64_t deadline) {
+  Row row = hot(n, generation, change, false);
+  set_deadline(row, deadline);
+  return row;
+}
+
+Row record(uint64_t n, uint64_t generation, uint64_t change) {
+  Row row = row_of(Tree::kData, row_key::data(stream(n), Generation(generation), {change, change}),
+                   change, 50);
+  row.deleted = false;
+  return row;
+}
+
+TEST(Compaction, DropsAllOfAStreamWhoseTimeIsOver) {
+  sim::TestWorld world;
+  world.run([&](const Env& env) {
+    for (const uint64_t by : {99, 100}) {
+      Tables tables(env, world);
+      tables.expired_by = WallTime{static_cast<int64_t>(by)};
+      tables.add({mortal(1, 5, 1, 100), record(1, 5, 1)});
+      ASSERT_TRUE(tables.merge(Tree::kData, UINT64_MAX, 1000));
+      EXPECT_EQ(tables.rows(), by == 100 ? 1u : 2u) << "data goes, because the hot row says so";
+      ASSERT_TRUE(tables.merge(Tree::kMeta, UINT64_MAX, 1000));
+      EXPECT_EQ(tables.dropped.highest, Generation(by == 100 ? 5 : 0));
+      EXPECT_EQ(tables.tables.size(), by == 100 ? 0u : 2u);
+    }
+  });
+}
+
+TEST(Compaction, KeepsAStreamThatAnotherTableHasRenewed) {
+  sim::TestWorld world;
+  world.run([&](const Env& env) {
+    Tables tables(env, world);
+    tables.expired_by = WallTime{150};
+    tables.add({mortal(1, 5, 1, 100), record(1, 5, 1)});
+    tables.add({mortal(1, 5, 2, 200)});
+    ASSERT_TRUE(tables.merge(Tree::kMeta, 0b001, 1000));
+    EXPECT_EQ(tables.dropped.expired, 0u);
+    ASSERT_TRUE(tables.merge(Tree::kData, UINT64_MAX, 1000));
+    EXPECT_EQ(tables.rows(), 3u);
+    EXPECT_EQ(tables.visible().size(), 2u);
+  });
+}
+
+TEST(Compaction, TakesNobodyForExpiredWhenNoTimeIsKnown) {
+  sim::TestWorld world;
+  world.run([&](const Env& env) {
+    Tables tables(env, world);
+    tables.add({mortal(1, 5, 1, 1), record(1, 5, 1)});
+    ASSERT_TRUE(tables.merge(Tree::kData, UINT64_MAX, 1000));
+    ASSERT_TRUE(tables.merge(Tree::kMeta, UINT64_MAX, 1000));
+    EXPECT_EQ(tables.rows(), 2u);
   });
 }
 

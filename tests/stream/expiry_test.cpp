@@ -92,9 +92,18 @@ TEST(Expiry, ADeadlineIsATtlAfterCreationOrTheTimeItself) {
   EXPECT_EQ(Expiry::parse_at("1970-01-01T00:00:01Z")->deadline(WallTime{5}), WallTime{1000});
 }
 
+TEST(Expiry, ATtlIsPersistedAnEighthAhead) {
+  EXPECT_EQ(Expiry::none().deadline_ahead(WallTime{5}), std::nullopt);
+  EXPECT_EQ(Expiry::parse_ttl("0")->deadline_ahead(WallTime{5}), WallTime{5});
+  EXPECT_EQ(Expiry::parse_ttl("8")->deadline_ahead(WallTime{5}), WallTime{9005});
+  EXPECT_EQ(Expiry::parse_at("1970-01-01T00:00:01Z")->deadline_ahead(WallTime{5}), WallTime{1000});
+}
+
 TEST(Expiry, ADeadlineBeyondAllTimeIsTheEndOfTime) {
   constexpr int64_t kLast = std::numeric_limits<int64_t>::max();
   EXPECT_EQ(Expiry::parse_ttl("9007199254740991")->deadline(WallTime{kLast - 1}), WallTime{kLast});
+  EXPECT_EQ(Expiry::parse_ttl("9007199254740991")->deadline_ahead(WallTime{kLast - 1}),
+            WallTime{kLast});
 }
 
 TEST(Expiry, IsTheSameHoweverItIsWritten) {

@@ -39,6 +39,7 @@ class MemoryRows : public ShardRows {
   std::optional<Error> fail_next;
   bool lease = true;
   WallTime wall_time{1'000'000};
+  std::optional<WallTime> durable_wall_time;  // nullopt: what `wall` says
   bool wall_follows_clock = false;
   Generation mark;
   /// Whether changes are durable at once.
@@ -69,6 +70,13 @@ class MemoryRows : public ShardRows {
     for (const Record& record : records) put(record.rows);
   }
   void erase_data() { data_.clear(); }
+  /// As a compaction may leave an expired stream.
+  void drop_all_but_hot() {
+    erase_data();
+    std::erase_if(meta_, [](const auto& entry) {
+      return row_key::parse(Tree::kMeta, entry.first)->kind != RowKind::kHot;
+    });
+  }
   void damage(Tree tree, const std::string& value) {
     for (auto& [key, row] : tree == Tree::kMeta ? meta_ : data_) row.value = value;
   }
@@ -149,6 +157,7 @@ class MemoryRows : public ShardRows {
   Generation next_generation(std::optional<Generation> last) const override {
     return std::max(mark, last.value_or(Generation(0))) + 1;
   }
+  WallTime durable_wall() const override { return durable_wall_time.value_or(wall()); }
   WallTime wall() const override { return wall_follows_clock ? env_.clock.wall() : wall_time; }
 
  private:
