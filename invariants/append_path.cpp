@@ -8,6 +8,7 @@ void AppendPath::arrived(HandlerId handler, std::string_view process, std::strin
   handled = {};
   handled.process = process;
   handled.what.append(method).append(" ").append(target);
+  handled.reads = method == "GET";
   handled.arrived = now;
 }
 
@@ -27,7 +28,7 @@ void AppendPath::asked_store(HandlerId handler, bool writes, Purpose purpose, st
     wrong = "writes to the store";
   } else if (!reads_rows) {
     wrong = "looks at ownership or leases";
-  } else if (!handled.incarnation.empty()) {
+  } else if (!handled.incarnation.empty() && !handled.reads) {
     wrong = "asks the store after its append has joined the log";
   }
   if (wrong.empty()) return;
@@ -36,12 +37,20 @@ void AppendPath::asked_store(HandlerId handler, bool writes, Purpose purpose, st
                          " request for " + std::string(key));
 }
 
+void AppendPath::tried_again(HandlerId handler) {
+  auto found = handled_.find(handler);
+  if (found == handled_.end()) return;
+  found->second.incarnation.clear();
+  found->second.acknowledged.reset();
+}
+
 void AppendPath::step(HandlerId handler, const StepEvent& event, Duration now) {
   if (event.step == Step::kAppend) {
     auto found = handled_.find(handler);
     if (found == handled_.end()) return;
     found->second.incarnation = event.actor;
     found->second.seq = event.position;
+    found->second.acknowledged.reset();
   } else if (event.step == Step::kAcknowledge) {
     for (auto& [id, handled] : handled_) {
       if (handled.incarnation == event.actor && handled.seq < event.position &&
@@ -64,7 +73,7 @@ void AppendPath::answered(HandlerId handler, int status, Duration now) {
       violations_.report(Invariant::kAppendPath, now,
                          describe(handled) + " answers " + std::to_string(status) + " before " +
                              place + " is acknowledged");
-    } else if (*handled.acknowledged != now && !handled.excused) {
+    } else if (*handled.acknowledged != now && !handled.excused && !handled.reads) {
       violations_.report(Invariant::kAppendPath, now,
                          describe(handled) + " answers " + std::to_string(status) + " only now, " +
                              "although " + place + " was acknowledged at " +

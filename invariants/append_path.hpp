@@ -6,11 +6,12 @@
 //
 // - a handler only reads rows: it never writes to the store, and never looks at ownership or
 // leases;
-// - once its append has joined the log (step Append) it asks nothing at all;
+// - once its append has joined the log (step Append) it asks nothing at all; a GET whose renewal of
+//   a TTL has joined it reads on meanwhile, and whoever is sent away begins anew;
 // - its answer leaves at the very moment at which its log position is acknowledged: not earlier,
 // and,
 //   as computing takes no time in a simulated world, not later, or it has waited for something
-//   else. A process that was stopped meanwhile is excused from the last.
+//   else. A process that was stopped meanwhile is excused from the last, and so is a GET.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +37,10 @@ class AppendPath {
   /// A handler starts: its requests to the store and its steps carry `handler` from now on.
   void arrived(HandlerId handler, std::string_view process, std::string_view method,
                std::string_view target, Duration now);
-  /// It answers now (status 0: it was cut off).
+  /// It answers now (status 0: it was cut off, or the answer is another instance's).
   void answered(HandlerId handler, int status, Duration now);
+  /// What it did here counts for nothing: it looks for the stream's next owner.
+  void tried_again(HandlerId handler);
   void asked_store(HandlerId handler, bool writes, Purpose purpose, std::string_view key,
                    Duration now);
   /// Every step; `handler` is the one whose fiber took it.
@@ -53,6 +56,7 @@ class AppendPath {
   struct Handled {
     std::string process;
     std::string what;  // "POST /v1/stream/a"
+    bool reads = false;
     Duration arrived{};
     bool excused = false;     // from answering at once
     std::string incarnation;  // with an append: whose log it joined; empty before

@@ -91,6 +91,13 @@ void describe_request(const Request& request, std::string& out) {
     out.append(" seq ").append(std::to_string(request.producer->seq));
   }
   if (request.expected) out.append(" at tail ").append(offset_words(request.expected->offset));
+  if (request.sequence) out.append(" seq ").append(*request.sequence);
+  if (request.ttl_seconds) {
+    out.append(" ttl ").append(std::to_string(*request.ttl_seconds)).append(" s");
+  }
+  if (request.expires_at) {
+    out.append(" expires at ").append(std::to_string(request.expires_at->ms)).append(" ms");
+  }
   if (request.from) out.append(" from ").append(offset_words(request.from->offset));
   if (request.at_tail) out.append(" from now");
 }

@@ -50,6 +50,11 @@ struct Request {
   Framing framing = Framing::kBytes;
   std::optional<ProducerStamp> producer;
   std::optional<KnownOffset> expected;  // append only if this is the tail
+  std::optional<std::string> sequence;  // `Stream-Seq`
+
+  // Creates: how long the stream is to live; neither: for ever.
+  std::optional<uint64_t> ttl_seconds;
+  std::optional<WallTime> expires_at;
 
   // Reads. Nothing: from the start; `at_tail`: from the tail ("now").
   std::optional<KnownOffset> from;

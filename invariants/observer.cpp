@@ -20,16 +20,22 @@ Observer::Observer(std::function<Duration()> now, const ObjectView& objects)
 // ---- clients ----
 
 StreamHistory& Observer::stream(const std::string& path) {
-  return streams_.try_emplace(path, history_, path, violations_).first->second;
+  return streams_.try_emplace(path, history_, walls_, path, violations_).first->second;
+}
+
+void Observer::look_at_walls() {
+  if (read_walls_) walls_.read(now_(), read_walls_());
 }
 
 OpRef Observer::begin(Request request) {
+  look_at_walls();
   OpRef ref = history_.begin(std::move(request), now_());
   stream(history_.op(ref).request.path).begin(ref);
   return ref;
 }
 
 void Observer::end(OpRef ref, const Response& response) {
+  look_at_walls();
   history_.end(ref, response, now_());
   const Op& op = history_.op(ref);
   check_durable(op, ref);

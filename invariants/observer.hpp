@@ -28,6 +28,7 @@
 #include "invariants/read_lease.hpp"
 #include "invariants/stream_history.hpp"
 #include "invariants/violation.hpp"
+#include "invariants/wall_clocks.hpp"
 
 namespace morula::invariants {
 
@@ -40,6 +41,12 @@ class Observer {
   /// Leases are checked too, by the instances' own clocks; their rates stay within what the leases'
   /// margin is good for.
   void watch_leases(LocalClocks clocks) { leases_.watch(std::move(clocks)); }
+
+  /// `walls`: what the wall clocks of all instances show now. Without it the ends of streams with a
+  /// deadline are not checked.
+  void watch_walls(std::function<WallClocks::Reading()> walls) { read_walls_ = std::move(walls); }
+  /// Looks at them: to be called before and after somebody sets one.
+  void look_at_walls();
 
   // ---- clients ----
 
@@ -67,7 +74,9 @@ class Observer {
   void resumed(std::string_view process);
   void request_arrived(HandlerId handler, std::string_view process, std::string_view method,
                        std::string_view target);
-  /// `status` 0: cut off without an answer.
+  /// It was sent away by its stream's owner, and looks for the next one.
+  void request_tried_again(HandlerId handler) { append_path_.tried_again(handler); }
+  /// `status` 0: cut off without an answer, or with one of another instance.
   void request_answered(HandlerId handler, int status);
   /// The instance called `instance` answers a read from its own state, not by forwarding it.
   void read_answered(std::string_view instance, std::string_view tenant, std::string_view target);
@@ -100,6 +109,8 @@ class Observer {
   void check_served();
 
   std::function<Duration()> now_;
+  std::function<WallClocks::Reading()> read_walls_;
+  WallClocks walls_;
   Violations violations_;
   History history_;
   std::map<std::string, StreamHistory> streams_;

@@ -15,7 +15,8 @@
 // Deletes don't say which generation they ended, and an operation without answer may happen at any
 // time from its beginning on, or never: for those, each generation that is seen to be gone must be
 // matched with a delete of its own that can have done it, and each acknowledged delete with a
-// generation of its own.
+// generation of its own. A generation with a deadline can have ended by that instead, once its time
+// was over by some clock (stream_lifetime.cpp).
 #pragma once
 
 #include <map>
@@ -26,6 +27,7 @@
 
 #include "invariants/generation_content.hpp"
 #include "invariants/history.hpp"
+#include "invariants/wall_clocks.hpp"
 
 namespace morula::invariants {
 
@@ -41,8 +43,9 @@ struct Position {
 
 class StreamHistory {
  public:
-  StreamHistory(const History& history, std::string path, Violations& violations)
-      : history_(history), path_(std::move(path)), violations_(violations) {}
+  StreamHistory(const History& history, const WallClocks& walls, std::string path,
+                Violations& violations)
+      : history_(history), walls_(walls), path_(std::move(path)), violations_(violations) {}
 
   /// After the history has it. All operations passed here are of this path.
   void begin(OpRef op);
@@ -79,6 +82,15 @@ class StreamHistory {
     OpRef first_out_by = kNoOp;
   };
 
+  /// Whether an operation gives a stream its TTL again.
+  enum class Renewal : uint8_t { kNone, kDone, kAtAnyTime };
+  /// What the creator of a generation, or whoever may be it, has asked for.
+  struct Lifetime {
+    int64_t ttl_ms = 0;  // unless there is an end
+    std::optional<WallTime> first_end;
+    std::optional<WallTime> last_end;
+  };
+
   // What an answer says of the content.
   void learn(OpRef ref);
   void learn_read(OpRef ref);
@@ -104,6 +116,15 @@ class StreamHistory {
   void check_creators(const std::vector<Gap>& gaps, Duration now);
   void check_records(Duration now);
   void check_producers(const GenerationContent& content, Duration now);
+  void check_sequences(const GenerationContent& content, Duration now);
+  void check_regressions(Duration now);
+  static Renewal renewal_of(const Op& op);
+  /// nullopt: for ever.
+  std::optional<Lifetime> lifetime_of(uint64_t generation) const;
+  bool may_have_expired(const Gap& gap) const;
+  void check_lifetimes(const std::vector<Gap>& gaps, Duration now);
+  void check_end(uint64_t generation, const Lifetime& lifetime, uint64_t any_time_from,
+                 Duration now);
   void check_holes(Duration now);
 
   std::optional<uint64_t> generation_of(const Op& op) const;
@@ -112,6 +133,7 @@ class StreamHistory {
   void report(const std::optional<Contradiction>& contradiction, Duration at);
 
   const History& history_;
+  const WallClocks& walls_;
   std::string path_;
   Violations& violations_;
   std::map<uint64_t, GenerationContent> generations_;

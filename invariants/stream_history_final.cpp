@@ -16,9 +16,14 @@ void StreamHistory::finish(Duration now) {
   }
   std::vector<Gap> gaps = check_order(now);
   check_deletes(gaps, now);
+  check_lifetimes(gaps, now);
   check_creators(gaps, now);
   check_records(now);
-  for (const auto& [generation, known] : generations_) check_producers(known, now);
+  for (const auto& [generation, known] : generations_) {
+    check_producers(known, now);
+    check_sequences(known, now);
+  }
+  check_regressions(now);
   check_holes(now);
 }
 
@@ -118,16 +123,21 @@ void StreamHistory::check_deletes(const std::vector<Gap>& gaps, Duration now) {
 
   std::vector<Gap> left;
   for (const Gap& gap : gaps) {
-    if (gap.first_out != UINT64_MAX) left.push_back(gap);
+    if (gap.first_out != UINT64_MAX && !may_have_expired(gap)) left.push_back(gap);
   }
   Matching by_gap(left.size(), deletes.size(),
                   [&](size_t gap, size_t del) { return can_end(deletes[del], left[gap]); });
   for (size_t gap : by_gap.unmatched()) {
-    bool final = history_.op(left[gap].first_out_by).request.final;
-    report(final ? Invariant::kNothingLost : Invariant::kLinearizable, now,
+    const bool mortal = lifetime_of(left[gap].generation).has_value();
+    const bool final = history_.op(left[gap].first_out_by).request.final;
+    const Invariant invariant = mortal  ? Invariant::kExpiry
+                                : final ? Invariant::kNothingLost
+                                        : Invariant::kLinearizable;
+    report(invariant, now,
            "generation " + std::to_string(left[gap].generation) + " was gone by " +
-               history_.describe(left[gap].first_out_by) +
-               ", and no delete of its own can have done that; " + list_deletes());
+               history_.describe(left[gap].first_out_by) + ", " +
+               (mortal ? "its time was not over, " : "") +
+               "and no delete of its own can have done that; " + list_deletes());
   }
 
   std::vector<OpRef> acknowledged;

@@ -1,5 +1,8 @@
 #include "sim/clients/checks.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "core/rt/fiber.hpp"
 
 namespace morula::sim {
@@ -27,6 +30,17 @@ void Checks::watch_leases() {
   });
 }
 
+void Checks::watch_walls(std::vector<const MachineClock*> clocks) {
+  observer_.watch_walls([clocks = std::move(clocks)] {
+    invariants::WallClocks::Reading reading{clocks.front()->wall(), clocks.front()->wall()};
+    for (const MachineClock* clock : clocks) {
+      reading.slowest = std::min(reading.slowest, clock->wall());
+      reading.fastest = std::max(reading.fastest, clock->wall());
+    }
+    return reading;
+  });
+}
+
 Checks::~Checks() {
   world_.trace().remove_observer(*this);
 }
@@ -50,6 +64,7 @@ void Checks::on_step(const Life& /*by*/, const StepEvent& event) {
 
 void Checks::on_log(const Life& by, Severity severity, std::string_view event,
                     std::initializer_list<LogField> fields) {
+  if (event == "request_tried_again") observer_.request_tried_again(handler());
   observer_.log_line(name_of(by.process), severity, event, fields);
   judge();
 }
@@ -100,13 +115,14 @@ void Checks::on_call_answered(ProcessId at, uint64_t number, const HttpRequest& 
                               const HttpResponse* response) {
   auto fiber = fibers_.find(number);
   if (fiber == fibers_.end()) return;  // it never reached a handler
-  observer_.request_answered(number, response != nullptr ? response->status : 0);
+  const bool own = response != nullptr && !response->headers.contains("Streams-Forwarded-To");
+  observer_.request_answered(number, own ? response->status : 0);
   handlers_.erase(fiber->second);
   fibers_.erase(fiber);
   bool reads = request.method == "GET" || request.method == "HEAD";
   // 404 is an answer from the shard's state as well; anything else above 300 need not be.
-  bool from_state = response != nullptr && (response->status < 300 || response->status == 404) &&
-                    !response->headers.contains("Streams-Forwarded-To");
+  bool from_state =
+      response != nullptr && (response->status < 300 || response->status == 404) && own;
   if (reads && from_state) {
     const auto tenant = request.headers.find("Morula-Tenant");
     observer_.read_answered(name_of(at), tenant.value_or("default"), request.target);

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "invariants/observer.hpp"
 #include "sim/world/world.hpp"
@@ -20,6 +21,8 @@ class Checks final : public Observer {
   invariants::Observer& observer() { return observer_; }
   /// Leases too: the rates of the clocks stay within what their margin is good for.
   void watch_leases();
+  /// And the ends of streams with a deadline, by the wall clocks of these, which outlive this.
+  void watch_walls(std::vector<const MachineClock*> clocks);
   /// Fails the world if something has been found wrong. Called after every event that is fed here;
   /// whoever feeds the observer itself calls it after that.
   void judge();
@@ -35,6 +38,7 @@ class Checks final : public Observer {
   void on_ended(const Life& life) override;
   void on_paused(const Life& life) override;
   void on_resumed(const Life& life) override;
+  void on_wall_set() override { observer_.look_at_walls(); }
   void on_call_arrived(ProcessId at, uint64_t number, const HttpRequest& request) override;
   void on_call_answered(ProcessId at, uint64_t number, const HttpRequest& request,
                         const HttpResponse* response) override;

@@ -9,6 +9,7 @@
 #include "core/rt/fiber.hpp"
 #include "core/rt/network.hpp"
 #include "core/rt/trace.hpp"
+#include "sim/clients/lifetime.hpp"
 
 namespace morula::sim {
 
@@ -47,6 +48,7 @@ ClientHabits ClientHabits::draw(Random& random, Duration pause, bool deletes) {
   habits.message_bytes_max = kBytes[random.below(std::size(kBytes))];
   habits.batch_max = static_cast<uint32_t>(random.between(1, 5));
   habits.follows_redirects = random.chance(1, 5);
+  habits.numbers_appends = random.chance(1, 4);
   return habits;
 }
 
@@ -127,6 +129,7 @@ void Client::create(const Env& env, Stream& stream) {
   StreamType type = stream.type;
   if (env.random.chance(1, 5)) type = static_cast<StreamType>(env.random.below(3));
   if (env.random.below(10) < habits_.sends_content_first) fill(env, request, type);
+  set_lifetime(stream.path, env.clock.wall(), request);
   ask(env, stream, request, type);
 }
 
@@ -134,6 +137,7 @@ void Client::append(const Env& env, Stream& stream, bool conditional) {
   Request request;
   request.kind = OpKind::kAppend;
   if (conditional && stream.tail) request.expected = *stream.tail;
+  if (habits_.numbers_appends) request.sequence = draw_sequence(env);
   fill(env, request, stream.type);
   Answer answer = ask(env, stream, request, stream.type);
   // A plain client that got no answer sends the same thing anew, and may double it.
@@ -142,6 +146,15 @@ void Client::append(const Env& env, Stream& stream, bool conditional) {
     again.record = {};
     ask(env, stream, again, stream.type);
   }
+}
+
+/// About the time, so that those of all clients grow; now and then too low.
+std::string Client::draw_sequence(const Env& env) const {
+  Duration time = env.clock.now().time_since_epoch();
+  if (env.random.chance(1, 4)) time -= std::chrono::milliseconds(env.random.below(2000));
+  std::string digits = std::to_string(time.count() / 1000);
+  digits.insert(0, 20 - digits.size(), '0');
+  return digits + "-" + std::to_string(number_);
 }
 
 std::string Client::producer_id(const Stream& stream) const {
@@ -286,6 +299,10 @@ void Client::mark_places(const Env& env, const Stream& stream, const Request& re
   trace.sometimes("a producer's retry was the first to arrive", ok && retry && !response.duplicate);
   trace.sometimes("a producer met a stream that was created anew",
                   response.code == "sequence_gap" || response.code == "epoch_not_at_zero");
+  trace.sometimes("an append came with too low a Stream-Seq",
+                  response.code == "sequence_regression");
+  trace.sometimes("a client saw a stream with a deadline gone",
+                  response.outcome == Outcome::kAbsent && is_mortal(stream.path) && stream.tail);
   trace.sometimes("an append at an expected offset was done", ok && request.expected.has_value());
   trace.sometimes("an append at an expected offset came too late", response.offset_mismatch);
   trace.sometimes(

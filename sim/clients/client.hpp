@@ -3,8 +3,8 @@
 // It speaks HTTP to any instance, goes to another when it gets no answer, and honours Retry-After.
 // What it asks for is drawn: creates, plain appends, appends as an idempotent producer (retried
 // with the same sequence number until the outcome is certain), appends at an expected offset, reads
-// from the start, from an offset of old or in chunks, HEAD, deletes. All of it goes into the
-// history.
+// from the start, from an offset of old or in chunks, HEAD, deletes. Some streams have a TTL or a
+// time of expiry, some clients number their appends. All of it goes into the history.
 #pragma once
 
 #include <functional>
@@ -37,6 +37,7 @@ struct ClientHabits {
   uint32_t batch_max = 4;            // messages of a JSON append
   bool follows_redirects = false;    // asks to be redirected instead of forwarded
   uint32_t sends_content_first = 3;  // of 10 creates
+  bool numbers_appends = false;      // plain ones, with Stream-Seq
 
   /// `deletes`: at least some of them delete, and often.
   static ClientHabits draw(Random& random, Duration pause, bool deletes);
@@ -102,6 +103,7 @@ class Client {
   void heed(const Env& env, const Answer& answer);
   void drop_unsettled(Stream& stream);
   std::string producer_id(const Stream& stream) const;
+  std::string draw_sequence(const Env& env) const;
 
   uint32_t number_;
   std::vector<std::string> addresses_;

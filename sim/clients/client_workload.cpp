@@ -1,5 +1,6 @@
 #include "sim/clients/client_workload.hpp"
 
+#include "sim/clients/lifetime.hpp"
 #include "sim/scenario/simulation.hpp"
 
 namespace morula::sim {
@@ -21,10 +22,14 @@ void ClientWorkload::setup(Simulation& simulation) {
   checks_.emplace(simulation.world());
   const Plan& plan = simulation.plan();
   if (plan.clocks_within_bound()) checks_->watch_leases();
+  std::vector<const MachineClock*> clocks;
+  for (InstanceHost& host : simulation.hosts()) clocks.push_back(&host.process().clock());
+  if (!clocks.empty()) checks_->watch_walls(std::move(clocks));
   Random random = simulation.world().random().fork();
   std::vector<std::string> shared;
   for (uint32_t i = 0; i < plan.streams; ++i) {
-    std::string path = "shared/" + std::to_string(i + 1);
+    std::string path =
+        "shared/" + lifetime_folder(random, plan.mortal_percent) + std::to_string(i + 1);
     // A path with an escape, and the same path of two tenants.
     if (random.chance(1, 6)) path = "shared/with%20space/" + std::to_string(i + 1);
     if (random.chance(1, 6)) path.insert(0, "tenant-" + std::to_string(random.below(2)) + ":");
@@ -38,7 +43,10 @@ void ClientWorkload::add_client(Simulation& simulation, const std::vector<std::s
   const Plan& plan = simulation.plan();
   auto number = static_cast<uint32_t>(clients_.size());
   std::vector<std::string> paths = shared;
-  if (random.chance(1, 2)) paths.push_back("private/" + std::to_string(number + 1));
+  if (random.chance(1, 2)) {
+    paths.push_back("private/" + lifetime_folder(random, plan.mortal_percent) +
+                    std::to_string(number + 1));
+  }
   Client& client = clients_.emplace_back(
       number + 1, simulation.addresses(), std::move(paths),
       ClientHabits::draw(random, plan.client_pause, plan.clients_delete), checks_->observer());

@@ -211,7 +211,12 @@ void ProcessFaults::change_clock_rate() {
 void ProcessFaults::step_wall() {
   simulation_.happened(Fault::wall_step);
   const auto ms = static_cast<int64_t>(random_.below(20'000)) - 10'000;
+  const auto tell = [this] {
+    for (Observer* observer : world_.trace().observers()) observer->on_wall_set();
+  };
+  tell();
   some_host().process().clock().step_wall(ms);
+  tell();
 }
 
 void ProcessFaults::partition() {

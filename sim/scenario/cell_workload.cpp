@@ -8,7 +8,6 @@ namespace morula::sim {
 namespace {
 
 constexpr uint64_t kClockOffsetMaxSeconds = 1'000'000;
-constexpr uint64_t kWallErrorMaxMs = 4000;
 
 }  // namespace
 
@@ -22,7 +21,7 @@ void CellWorkload::setup(Simulation& simulation) {
     options.machine = plan.one_machine ? 0 : i;
     options.clock_offset = std::chrono::seconds(1 + random.below(kClockOffsetMaxSeconds));
     if (skewed) options.clock_rate = draw_clock_rate(random, plan.clock_rate_permille);
-    options.wall.ms += static_cast<int64_t>(random.below(kWallErrorMaxMs));
+    options.wall.ms += static_cast<int64_t>(random.below(plan.wall_error_max_ms + 1));
     simulation.hosts().emplace_back(simulation.world(), options, plan.instance);
   }
 }

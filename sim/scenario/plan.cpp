@@ -17,6 +17,8 @@ constexpr uint32_t kInstances[] = {1, 2, 2, 3, 3, 3, 3, 4};
 constexpr uint32_t kClients[] = {4, 6, 8, 8, 8, 10};
 constexpr int64_t kClientPauseMs[] = {60, 100, 150, 200, 300};
 constexpr uint32_t kStreams[] = {1, 3, 6, 12};
+constexpr uint32_t kMortalPercent[] = {0, 0, 25, 50, 100};
+constexpr uint64_t kWallErrorMs[] = {0, 20, 300, 4000};
 constexpr size_t kPageKeys[] = {2, 5, 50, 1000};
 constexpr uint64_t kLoserErrorPercent[] = {0, 0, 80, 100};
 
@@ -123,6 +125,8 @@ std::string describe(const Plan& plan) {
   std::string text = "instances=" + std::to_string(plan.instances);
   text += " clients=" + std::to_string(plan.clients);
   text += " streams=" + std::to_string(plan.streams);
+  text += " mortal=" + std::to_string(plan.mortal_percent) + "%";
+  text += " wall_error=" + std::to_string(plan.wall_error_max_ms) + "ms";
   text += " ghost_bits=" + std::to_string(plan.ghost_bits);
   text += plan.one_machine ? " one machine" : "";
   text += " lease=" + ms(instance.lease.lease) + " heartbeat=" + ms(instance.lease.heartbeat);
@@ -148,6 +152,8 @@ Plan draw_plan(Random& random) {
   plan.one_machine = random.chance(1, 4);
   plan.client_pause = milliseconds(pick(random, kClientPauseMs));
   plan.streams = pick(random, kStreams);
+  plan.mortal_percent = pick(random, kMortalPercent);
+  plan.wall_error_max_ms = pick(random, kWallErrorMs);
   plan.instance = draw_instance(random);
   plan.manners.page_keys_max = pick(random, kPageKeys);
   plan.manners.etag_is_content = random.chance(1, 2);

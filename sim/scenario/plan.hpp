@@ -28,8 +28,10 @@ struct Plan {
   Duration settle_max = std::chrono::seconds(600);
   /// Mean pause of a client between two operations.
   Duration client_pause = std::chrono::milliseconds(250);
-  uint32_t streams = 6;     // that clients share
-  InstanceConfig instance;  // of each; `name` is filled in
+  uint32_t streams = 6;               // that clients share
+  uint32_t mortal_percent = 0;        // of the streams: they have a TTL or a time of expiry
+  uint64_t wall_error_max_ms = 4000;  // wall clocks of instances differ by so much at most
+  InstanceConfig instance;            // of each; `name` is filled in
   StoreManners manners;
   size_t store_speed = 1;  // see sim/faults/latency.hpp
   FaultNumbers faults;     // per mille of requests, or hundredths of events per active phase

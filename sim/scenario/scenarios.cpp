@@ -239,8 +239,35 @@ void deletes_and_creates(Plan& plan, Random& random) {
   plan.faults[Fault::crash] = 300;
 }
 
+/// Streams with a deadline, whose owners change, forget and have clocks that disagree, while
+/// compaction is right behind their ends.
+void expiry_storm(Plan& plan, Random& random) {
+  at_least_two(plan, random);
+  set_lease(plan, seconds(2 + random.below(2)));
+  plan.mortal_percent = 100;
+  plan.streams = 6 + static_cast<uint32_t>(random.below(12));
+  // Where little is written, what has been answered is not soon in the log by chance.
+  plan.clients = random.chance(1, 2) ? 3 : 8;
+  plan.client_pause = milliseconds(random.chance(1, 2) ? 60 : 200);
+  plan.wall_error_max_ms = random.chance(1, 2) ? 20 : 4000;
+  InstanceConfig& config = plan.instance;
+  config.stream.cached_streams_max = random.chance(1, 2) ? 1 : 10'000;
+  config.shard.unflushed_bytes_max = 6000;
+  config.shard.held_log_objects_max = 15;
+  config.shard.compaction.stack_tables = 2;
+  config.shard.compaction.bottom_stack_tables = 2;
+  config.shard.compaction.table_bytes = 2000;
+  config.shard.compaction.read_bytes_per_second = random.chance(1, 2) ? 0 : 10'000;
+  plan.store_speed = random.below(3);
+  plan.faults[Fault::crash] = 300;
+  plan.faults[Fault::pause_long] = 200;
+  plan.faults[Fault::wall_step] = random.chance(1, 2) ? 300 : 0;
+  plan.faults[Fault::clock_rate] = random.chance(1, 2) ? 100 : 0;
+}
+
 void clock_beyond_bound(Plan& plan, Random& random) {
   lease_storm(plan, random);
+  plan.mortal_percent = 0;  // what a stale owner keeps alive is gone for the true one
   plan.instances = 3;
   plan.one_machine = false;
   plan.faults = {};
@@ -256,7 +283,8 @@ using Shape = void (*)(Plan&, Random&);
 void anything(Plan& plan, Random& random) {
   constexpr Shape kStorms[] = {takeover_storm, zombie_storm,        store_storm,       lease_storm,
                                log_storm,      network_storm,       restart_same_name, two_standbys,
-                               rolling_stops,  deletes_and_creates, zombie_writers,    many_owners};
+                               rolling_stops,  deletes_and_creates, zombie_writers,    many_owners,
+                               expiry_storm};
   if (random.chance(1, 2)) kStorms[random.below(std::size(kStorms))](plan, random);
 }
 
@@ -335,6 +363,11 @@ constexpr Scenario kScenarios[] = {
     {"deletes_and_creates",
      "few streams, deleted and created again all the time",
      deletes_and_creates,
+     cell_under_faults,
+     {}},
+    {"expiry_storm",
+     "streams expire while their owners change and clocks disagree",
+     expiry_storm,
      cell_under_faults,
      {}},
     {"clock_beyond_bound", "clocks differ by more than is promised: stale reads, nothing worse",

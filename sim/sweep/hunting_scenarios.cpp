@@ -20,6 +20,11 @@ std::string_view hunting_scenario(Mutant mutant) {
     case Mutant::gc_young_table:
     case Mutant::checksum_ignored:
       return "garbage_storm";
+    case Mutant::ttl_renewal_not_ahead:
+    case Mutant::wall_floor_ignored:
+    case Mutant::end_not_written:
+    case Mutant::expiry_differs_after_compaction:
+      return "expiry_storm";
     case Mutant::trim_reads_topology_first:
     case Mutant::adopt_position_too_low:
       return "many_owners";

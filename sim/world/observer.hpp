@@ -52,6 +52,8 @@ class Observer {
   virtual void on_ended(const Life& /*life*/) {}
   virtual void on_paused(const Life& /*life*/) {}
   virtual void on_resumed(const Life& /*life*/) {}
+  /// Somebody sets a wall clock: called before and after.
+  virtual void on_wall_set() {}
 };
 
 }  // namespace morula::sim

@@ -1,6 +1,7 @@
 // Tells a history of one stream, step by step, to the checker of invariants 1 to 3.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,15 +23,31 @@ class Story {
     request.path = "s";
     now_ += std::chrono::milliseconds(1);
     if (request.messages > 0 && request.message_bytes == 0) request.message_bytes = kStoryBytes;
+    look_at_walls();
     OpRef ref = history_.begin(std::move(request), now_);
     stream_.begin(ref);
     return ref;
   }
   void end(OpRef ref, Response response) {
     now_ += std::chrono::milliseconds(1);
+    look_at_walls();
     history_.end(ref, response, now_);
     stream_.end(ref);
   }
+  /// From now on there are wall clocks, which go with the story's time. `apart`: the fastest and
+  /// the slowest.
+  void begin_wall_clocks(Duration apart = {}) {
+    apart_ms_ = apart.count() / 1'000'000;
+    wall_ms_ = 0;
+  }
+  void pass(Duration time) { now_ += time; }
+  void set_walls(int64_t ms_forward) {
+    look_at_walls();
+    wall_ms_ = *wall_ms_ + ms_forward;
+    look_at_walls();
+  }
+  /// What the slowest shows.
+  WallTime wall() const { return {*wall_ms_ + now_.count() / 1'000'000}; }
   /// A request that is answered before anything else happens.
   void tell(Request request, const Response& response) { end(begin(std::move(request)), response); }
   const Violations& finish() {
@@ -117,10 +134,17 @@ class Story {
   }
 
  private:
+  void look_at_walls() {
+    if (wall_ms_) walls_.read(now_, {wall(), WallTime{wall().ms + apart_ms_}});
+  }
+
   History history_;
   Violations violations_;
-  StreamHistory stream_{history_, "s", violations_};
+  WallClocks walls_;
+  StreamHistory stream_{history_, walls_, "s", violations_};
   Duration now_{};
+  std::optional<int64_t> wall_ms_;  // what they show at the story's beginning
+  int64_t apart_ms_ = 0;
   std::string body_;
 };
 

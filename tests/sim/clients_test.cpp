@@ -143,5 +143,17 @@ TEST(Clients, FindOutAServerThatShowsOldReads) {
   expect_caught(Lie::kShowsOldReads, {Invariant::kLinearizable});
 }
 
+TEST(Clients, FindOutAServerThatIgnoresStreamSeq) {
+  size_t caught = 0;
+  for (uint64_t seed = 1; seed <= 10; ++seed) {  // not in every town do clients number appends
+    Town town(seed, Lie::kIgnoresSequence);
+    const invariants::Violations& found = town.run(0);
+    if (found.empty()) continue;
+    ++caught;
+    EXPECT_EQ(found.kept().front().invariant, Invariant::kLinearizable);
+  }
+  EXPECT_GE(caught, 3u);
+}
+
 }  // namespace
 }  // namespace morula::sim

@@ -15,7 +15,13 @@
 
 namespace morula::sim {
 
-enum class Lie : uint8_t { kNone, kForgetsAppends, kRepeatsAppends, kShowsOldReads };
+enum class Lie : uint8_t {
+  kNone,
+  kForgetsAppends,
+  kRepeatsAppends,
+  kShowsOldReads,
+  kIgnoresSequence
+};
 
 class ModelServer {
  public:
@@ -55,6 +61,7 @@ class ModelServer {
     std::string type;
     std::vector<std::string> messages;
     std::map<std::string, Producer> producers;
+    std::string sequence = {};
 
     invariants::Framing framing() const {
       return type == "application/json" ? invariants::Framing::kJson : invariants::Framing::kBytes;
@@ -130,12 +137,17 @@ class ModelServer {
       response.status = 200;
       response.headers.set("Producer-Seq", std::to_string(seq));
     }
+    const auto sequence = request.headers.find("Stream-Seq");
+    if (sequence && *sequence <= stream.sequence && lie_ != Lie::kIgnoresSequence) {
+      return refuse(409, "sequence_regression");
+    }
     const auto expected = request.headers.find("Stream-Expected-Offset");
     if (expected && *expected != offset_text(stream.tail())) {
       HttpResponse refusal = refuse(409, "offset_mismatch");
       refusal.headers.set("Stream-Next-Offset", offset_text(stream.tail()));
       return refusal;
     }
+    if (sequence) stream.sequence = std::string(*sequence);
     std::vector<std::string> before = stream.messages;
     put(stream, request.body);
     Offset tail = stream.tail();
