@@ -7,6 +7,7 @@
 namespace morula {
 namespace {
 
+constexpr uint64_t kSmall = 8;   // a small table has at most 1 / this of a table's bytes
 constexpr uint64_t kDue = 1000;  // how deep a stack is, in thousandths of what it may be
 
 /// Tables of one level that lie over each other, directly or by way of others.
@@ -66,6 +67,20 @@ bool something_below(const std::vector<Level>& levels, size_t level, const Strea
   return false;
 }
 
+/// What lies over each other and is small beside a table: merged by itself it makes the level less
+/// deep, and nothing large is written again for it. nullopt when there is none.
+std::optional<Stack> small_stack(const Level& level, uint64_t table_bytes) {
+  Level small;
+  for (const ManifestTable* table : level) {
+    if (table->bytes < table_bytes / kSmall) small.push_back(table);
+  }
+  std::optional<Stack> deepest;
+  for (Stack& stack : stacks_of(std::move(small))) {
+    if (stack.depth > (deepest ? deepest->depth : 1)) deepest = std::move(stack);
+  }
+  return deepest;
+}
+
 /// So that outputs have at most `table_bytes` each, if streams are spread like hashes.
 uint8_t cut_bits(const StreamRange& streams, uint64_t bytes, uint64_t table_bytes) {
   const int common = std::countl_zero(streams.first.high ^ streams.last.high);
@@ -108,7 +123,12 @@ std::optional<CompactionPlan> pick_compaction(const CompactionConfig& config,
         most = depth;
         plan = {tree, level, level + 1, {}, 0};
         if (bottom && stack.bytes < config.bottom_stack_bytes) plan.to_level = level;
-        for (const ManifestTable* table : stack.tables) plan.inputs.push_back(*table);
+        const auto small =
+            level == 0 ? std::nullopt : small_stack(stack.tables, config.table_bytes);
+        if (small) plan.to_level = level;
+        for (const ManifestTable* table : (small ? *small : stack).tables) {
+          plan.inputs.push_back(*table);
+        }
       }
     }
   }

@@ -6,6 +6,7 @@
 // is merged into the next level, in pieces that end at bounds of the hash space: so what is merged
 // together further down is a small part of the space. Where nothing lies below, a stack is merged
 // in place sooner: there most rows are, and dead ones. Only when it has grown large it goes down.
+// What is small, as a quiet cell flushes it, is first merged among itself.
 //
 // So a row is written once in each level that it comes through, and about twice in the last one.
 //

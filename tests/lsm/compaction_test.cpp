@@ -375,7 +375,7 @@ TEST(PickCompaction, TakesAllOfLevel0AndNothingBelow) {
 }
 
 TEST(PickCompaction, TakesTheDeepestStackOfALevel) {
-  const CompactionConfig config{.stack_tables = 2};
+  const CompactionConfig config{.stack_tables = 2, .table_bytes = 100};
   Manifest manifest;
   manifest.tables = {entry(2, 0, 90),  entry(1, 10, 19), entry(1, 11, 15), entry(1, 20, 30),
                      entry(1, 21, 24), entry(1, 22, 29), entry(1, 40, 50)};
@@ -386,7 +386,8 @@ TEST(PickCompaction, TakesTheDeepestStackOfALevel) {
 }
 
 TEST(PickCompaction, MergesTheBottomInPlaceUntilItIsLarge) {
-  CompactionConfig config{.stack_tables = 4, .bottom_stack_tables = 2, .bottom_stack_bytes = 250};
+  CompactionConfig config{
+      .stack_tables = 4, .bottom_stack_tables = 2, .bottom_stack_bytes = 250, .table_bytes = 100};
   Manifest manifest;
   manifest.tables = {entry(1, 10, 19), entry(1, 11, 15), entry(2, 20, 30)};
   EXPECT_EQ(pick_compaction(config, manifest)->to_level, 1u);
@@ -412,6 +413,18 @@ TEST(PickCompaction, CutsAtBoundsThatLeaveEachOutputTheSizeOfATable) {
   EXPECT_EQ(pick_compaction(config, manifest)->cut_bits, 6);
   manifest.tables = {entry(0, 0, UINT64_MAX / 8, 30), entry(0, 0, UINT64_MAX / 8, 30)};
   EXPECT_EQ(pick_compaction(config, manifest)->cut_bits, 3);
+}
+
+TEST(PickCompaction, MergesWhatIsSmallByItselfFirst) {
+  const CompactionConfig config{.stack_tables = 4, .bottom_stack_tables = 3, .table_bytes = 1000};
+  Manifest manifest;
+  manifest.tables = {entry(1, 0, 99, 900), entry(1, 1, 98, 20), entry(1, 2, 97, 20)};
+  auto plan = pick_compaction(config, manifest);
+  EXPECT_EQ(keys_of(plan), (Keys{"1:1", "1:2"}));
+  EXPECT_EQ(plan->to_level, 1u);
+  manifest.tables.back().bytes = 300;
+  plan = pick_compaction(config, manifest);
+  EXPECT_EQ(keys_of(plan), (Keys{"1:0", "1:1", "1:2"}));
 }
 
 /// Flushes of equal size, spread over the whole space, with every merge carried out; no rows are
@@ -462,6 +475,12 @@ TEST(PickCompaction, WritesFourGibibytesFourTimesAndLeavesFewTablesToAsk) {
   RecordProperty("merged_per_flushed_percent",
                  static_cast<int>(growth.merged * 100 / growth.flushed));
   RecordProperty("depth_max", static_cast<int>(growth.depth_max));
+}
+
+TEST(PickCompaction, SmallFlushesAreMergedAFewTimesEach) {
+  const Growth growth = grow({}, 4000, 100 * kKiB);
+  EXPECT_LE(growth.merged, 12 * growth.flushed);
+  EXPECT_LE(growth.depth_max, 8u + 8 + 5);
 }
 
 }  // namespace
