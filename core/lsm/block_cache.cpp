@@ -8,7 +8,7 @@
 namespace morula {
 namespace {
 
-constexpr uint64_t kSmallShare = 10;      // the small queue's part of the capacity is 1 / this
+constexpr uint64_t kSmallShare = 10;  // the small queue's part of the capacity is 1 / this
 constexpr uint8_t kUsesMax = 3;
 constexpr uint8_t kUsesToStay = 2;  // fewer in the small queue: it goes
 
