@@ -85,7 +85,7 @@ std::optional<Stack> small_stack(const Level& level, uint64_t table_bytes) {
 uint8_t cut_bits(const StreamRange& streams, uint64_t bytes, uint64_t table_bytes) {
   const int common = std::countl_zero(streams.first.high ^ streams.last.high);
   const uint64_t outputs = (bytes + table_bytes - 1) / std::max<uint64_t>(table_bytes, 1);
-  const int more = outputs <= 1 ? 0 : std::bit_width(outputs - 1);
+  const int more = outputs <= 1 ? 0 : 64 - std::countl_zero(outputs - 1);
   return static_cast<uint8_t>(std::min(common + more, 64));
 }
 

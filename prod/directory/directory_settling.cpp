@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "core/base/units.hpp"
 #include "prod/directory/directory_names.hpp"
 #include "prod/directory/redo_keeper.hpp"
 #include "prod/directory/redo_log.hpp"
@@ -13,7 +14,7 @@ namespace morula {
 namespace {
 
 // Above it, the second write of the content costs more than the second wait for the disk.
-constexpr uint64_t kRedoBodyMax = 256 * 1024;
+constexpr uint64_t kRedoBodyMax = 256 * kKiB;
 // A path has a kilobyte at most.
 constexpr size_t kVoidsPerRecord = 200;
 

@@ -15,6 +15,7 @@
 #include <new>
 
 #include "core/base/check.hpp"
+#include "core/base/units.hpp"
 #include "prod/directory/directory_names.hpp"
 
 namespace morula {
@@ -22,7 +23,7 @@ namespace {
 
 constexpr size_t kBootDigits = 32;
 constexpr size_t kLogDigits = 16;
-constexpr uint64_t kLayOutBytes = 1024 * 1024;  // at once
+constexpr uint64_t kLayOutBytes = kMiB;  // at once
 constexpr uint64_t kShareOfFreeSpace = 4;
 
 bool hex(std::string_view text) {

@@ -1,5 +1,6 @@
 #include "prod/directory/redo_record.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/base/codec.hpp"
@@ -121,7 +122,7 @@ void write_redo(char* out, const RedoFrame& frame, const RedoContent& content) {
   std::memset(at, 0, redo_bytes(content) - static_cast<size_t>(at - out));
   std::string sum;
   Encoder(sum).u64(checksum({out + 8, static_cast<size_t>(at - out) - 8}));
-  std::memcpy(out, sum.data(), sum.size());
+  std::copy(sum.begin(), sum.end(), out);
 }
 
 std::optional<ParsedRedo> parse_redo(std::string_view from) {
