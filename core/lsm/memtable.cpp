@@ -39,7 +39,7 @@ constexpr size_t kRecentPerRow = 8;  // of fewer streams than places hardly any 
 /// of two keys need be compared.
 uint64_t front_of(std::string_view key) {
   uint64_t front = 0;
-  std::memcpy(&front, key.data(), std::min(key.size(), sizeof(front)));
+  key.copy(reinterpret_cast<char*>(&front), sizeof(front));
   return __builtin_bswap64(front);
 }
 
@@ -47,7 +47,7 @@ uint64_t front_of(std::string_view key) {
 size_t place_of(std::string_view key, size_t places) {
   constexpr size_t kKindAt = 24;
   uint64_t halves[2] = {};
-  std::memcpy(halves, key.data(), std::min(key.size(), sizeof(halves)));
+  key.copy(reinterpret_cast<char*>(halves), sizeof(halves));
   const uint64_t kind = key.size() > kKindAt ? static_cast<uint8_t>(key[kKindAt]) : 0;
   const uint64_t mixed = (halves[0] ^ std::rotl(halves[1], 32) ^ kind) * 0x9e3779b97f4a7c15;
   return (mixed >> 32) & (places - 1);

@@ -87,7 +87,8 @@ RC_GTEST_PROP(PercentProperty, WhatIsEncodedIsDecodedToItself, (const std::strin
 }
 
 RC_GTEST_PROP(PercentProperty, AnyTargetIsTakenOrRefused, (const std::string& bytes)) {
-  const auto target = RequestTarget::parse("/v1/stream/" + bytes);
+  const std::string text = "/v1/stream/" + bytes;
+  const auto target = RequestTarget::parse(text);
   if (target) stream_path(target->raw_path(), 64);
 }
 
