@@ -103,6 +103,8 @@ class Collector final : public http::basic_parser<true> {
   std::optional<std::string> transfer_encoding_;
 };
 
+constexpr std::string_view kLastChunk = "0\r\n\r\n";
+
 HttpProblem problem_of(const error_code& error, const HttpLimits& limits) {
   if (error == http::error::header_limit) {
     return {
@@ -145,6 +147,9 @@ size_t HttpParser::feed(std::string_view bytes) {
   while (collector.request.method.empty() && bytes.substr(taken).starts_with("\r\n")) taken += 2;
   if (bytes.size() == taken) return taken;
   if (collector.request.method.empty() && bytes.substr(taken) == "\r") return taken;
+  // It asserts that what it waits for at the end of a chunked body has so many bytes.
+  const bool in_chunks = collector.is_header_done() && collector.chunked();
+  if (in_chunks && bytes.size() - taken < kLastChunk.size()) return taken;
   error_code error;
   taken +=
       collector.put(boost::asio::const_buffer(bytes.data() + taken, bytes.size() - taken), error);

@@ -41,6 +41,29 @@ int status_of(const std::string& bytes, const HttpLimits& limits = {}) {
   return parsed.request ? 200 : 0;
 }
 
+TEST(HttpParser, ChunkedBodyMayBeCutAnywhere) {
+  const std::string head = "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+  for (const std::string chunks :
+       {"5\r\nhello\r\n0\r\n\r\n", "5;a=b\r\nhello\r\n0\r\nTrailer: t\r\n\r\n",
+        "1\r\nh\r\n4\r\nello\r\n0\r\n\r\n", "0\r\n\r\n"}) {
+    const std::string bytes = head + chunks;
+    const std::string body = chunks.front() == '0' ? "" : "hello";
+    for (size_t cut = head.size(); cut < bytes.size(); ++cut) {
+      for (size_t next = cut; next < bytes.size(); ++next) {
+        HttpParser parser({});
+        size_t taken = 0;
+        for (const size_t end : {cut, next, bytes.size()}) {
+          if (end > taken) taken += parser.feed(std::string_view(bytes).substr(taken, end - taken));
+        }
+        ASSERT_TRUE(parser.done()) << chunks << " cut at " << cut << " and " << next;
+        EXPECT_EQ(taken, bytes.size());
+        EXPECT_EQ(parser.take().body, body);
+      }
+    }
+    for (const size_t step : {1u, 2u, 3u}) EXPECT_TRUE(parse(bytes, step).request) << step;
+  }
+}
+
 TEST(HttpParser, RequestIsTakenApartHoweverItArrives) {
   const std::string bytes =
       "\r\nPOST /v1/stream/a%20b?x=1 HTTP/1.1\r\nhost: x\r\nX-Two: a\r\nx-two:  b \r\n"
