@@ -15,8 +15,8 @@ struct Outcome {
 
 Outcome parse(std::string_view bytes, size_t piece) {
   HttpLimits limits;
-  limits.head_bytes_max =
-      8192;  // no input is larger: how exactly a limit is met depends on the cuts
+  // No input is larger: at which byte a limit is met depends on the cuts.
+  limits.head_bytes_max = 8192;
   limits.body_bytes_max = 8192;
   HttpParser parser(limits);
   Outcome outcome;
