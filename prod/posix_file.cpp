@@ -130,12 +130,6 @@ Result<bool> exists_at(int root, const std::string& path) {
   return fail(file_error(errno, "look at " + path));
 }
 
-int sync_folder(int root, const std::string& path) {
-  const UniqueFd fd(::openat(root, path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd || ::fsync(fd.get()) != 0) return errno;
-  return 0;
-}
-
 std::string random_name() {
   uint64_t drawn = 0;
   MORULA_CHECK(::getrandom(&drawn, sizeof(drawn), 0) == sizeof(drawn));

@@ -61,9 +61,6 @@ int read_folder(int root, const std::string& path, std::vector<FolderEntry>& out
 /// Whether a name is there; an error when that can't be told.
 Result<bool> exists_at(int root, const std::string& path);
 
-/// fsync of a folder: the names in it survive a loss of power. 0 or the errno.
-int sync_folder(int root, const std::string& path);
-
 /// 16 hex digits that nobody else draws.
 std::string random_name();
 

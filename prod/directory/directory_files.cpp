@@ -100,7 +100,11 @@ Result<std::unique_ptr<DirectoryFiles>> DirectoryFiles::open(const std::string& 
   root.fd.reset(::open(root.path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!root.fd) return fail(file_error(errno, "open the store's directory " + root.path));
   if (read_only) {
-    if (needs_recovery(root, files->options_.boot)) {
+    const auto stale = needs_recovery(root, files->options_.boot);
+    if (!stale) {
+      files->options_.trouble(root.path, "whether what was written last is whole can't be told: " +
+                                             stale.error().message);
+    } else if (*stale) {
       files->options_.trouble(
           root.path,
           "the machine stopped while this was in use, and no instance was started since: "
@@ -121,7 +125,9 @@ Result<> DirectoryFiles::begin_redo() {
   const std::string& boot = options_.boot;
   if (boot.empty()) {
     // Whose logs lie there can't be told.
-    if (!needs_recovery(root, boot)) return {};
+    const auto needed = needs_recovery(root, boot);
+    MORULA_TRY(needed);
+    if (!*needed) return {};
     return fail(ErrorCode::kUnsupported,
                 root.full(kRedoFolder) +
                     " holds redo logs, but the kernel does not say which boot "
@@ -130,8 +136,10 @@ Result<> DirectoryFiles::begin_redo() {
   MORULA_TRY(recover_after_power_loss(
       root, {.boot = boot, .patience = options_.recovery_patience, .trouble = options_.trouble}));
   RedoKeeper::Options keeping;
-  keeping.use = options_.redo == RedoUse::kAtOnce ||
-                (options_.redo == RedoUse::kAuto && redo_helps(root.fd.get()));
+  // With coarse times, two files of one path could be taken for the same.
+  keeping.use =
+      root.exact_times && (options_.redo == RedoUse::kAtOnce ||
+                           (options_.redo == RedoUse::kAuto && redo_helps(root.fd.get())));
   keeping.boot = boot;
   keeping.segment_bytes = options_.redo_segment_bytes;
   keeping.idle_after = options_.redo_idle_after;
@@ -157,6 +165,12 @@ Result<> DirectoryFiles::prove_usable() {
   const int again = ::linkat(fd, probe.c_str(), fd, second.c_str(), 0) == 0 ? 0 : errno;
   ::unlinkat(fd, second.c_str(), 0);
   ::unlinkat(fd, probe.c_str(), 0);
+  if (is_settled(*info)) {
+    return fail(ErrorCode::kUnsupported,
+                fmt::format("the file system of {} does not keep a file's sticky bit; use a "
+                            "directory on a local ext4, xfs, btrfs or tmpfs",
+                            root.path));
+  }
   if (linked != 0 || again != EEXIST) {
     return fail(ErrorCode::kUnsupported,
                 fmt::format("the file system of {} has no hard links that exclude each other ({}); "

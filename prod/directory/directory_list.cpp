@@ -95,8 +95,7 @@ class Lister {
     if (listing.objects.size() >= limit_) {
       listing.truncated = true;
     } else {
-      // Versions came after an object that survives.
-      if (settle_ && object->number == 0) MORULA_TRY(make_durable(root_, *object));
+      if (settle_) MORULA_TRY(make_durable(root_, *object));
       listing.objects.push_back(info_of(key, object->info));
     }
     return {};

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <cstdio>
 #include <ctime>
 #include <optional>
 #include <vector>
@@ -166,7 +165,11 @@ void show_to_people(const DirectoryRoot& root, const std::string& path, uint64_t
 /// Nothing was done: the version that lies there counts, and must stay.
 Result<Etag> condition_failed(DirectoryRoot& root, const std::string& path) {
   const auto there = open_current(root, path);
-  if (there) MORULA_TRY(make_durable(root, *there));
+  if (there) {
+    MORULA_TRY(make_durable(root, *there));
+  } else if (there.error().code != ErrorCode::kNotFound) {
+    return fail(there.error());
+  }
   return fail(ErrorCode::kPreconditionFailed, "the condition of the put did not hold");
 }
 
@@ -179,16 +182,6 @@ Result<bool> name_taken(const DirectoryRoot& root, const std::string& path) {
   }
   if (!means_absent(errno)) return fail(file_error(errno, "look at " + root.full(path)));
   return exists_at(root.fd.get(), versions_of(path));
-}
-
-/// The draft gets the name if nobody has it; EEXIST otherwise. 0 or the errno.
-int name_draft(int root, const std::string& draft, const std::string& path) {
-  if (::renameat2(root, draft.c_str(), root, path.c_str(), RENAME_NOREPLACE) == 0) return 0;
-  if (errno != EINVAL && errno != ENOSYS) return errno;
-  // A file system that can't rename so.
-  if (::linkat(root, draft.c_str(), root, path.c_str(), 0) != 0) return errno;
-  ::unlinkat(root, draft.c_str(), 0);
-  return 0;
 }
 
 int64_t now_ns() {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <ctime>
 #include <vector>
 
@@ -37,9 +38,11 @@ int DirectoryRoot::sync_file(int file) const {
   return at_sync ? at_sync(Synced::kFile, file) : 0;
 }
 
-int DirectoryRoot::sync_folder(const std::string& folder) const {
+int DirectoryRoot::sync_folder(const std::string& folder, uint64_t* inode) const {
   const UniqueFd opened(::openat(fd.get(), folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!opened || ::fsync(opened.get()) != 0) return errno;
+  struct stat info {};
+  if (!opened || ::fstat(opened.get(), &info) != 0 || ::fsync(opened.get()) != 0) return errno;
+  if (inode != nullptr) *inode = info.st_ino;
   return at_sync ? at_sync(Synced::kFolder, opened.get()) : 0;
 }
 
@@ -52,19 +55,22 @@ int DirectoryRoot::sync_all() const {
 
 int FolderSync::sync(const DirectoryRoot& root, const std::string& folder) {
   const int64_t begun = coarse_now();
+  uint64_t inode = 0;
+  if (const int error = root.sync_folder(folder, &inode)) return error;
   bool first = false;
   {
+    // A folder that was removed and made again has a new name in the one above.
     const std::lock_guard lock(mutex_);
-    first = !synced_.contains(folder);
+    const auto found = known_.find(folder);
+    first = found == known_.end() || found->second.inode != inode;
   }
-  if (const int error = root.sync_folder(folder)) return error;
   if (first && folder != ".") {
     if (const int error = sync(root, folder_of(folder))) return error;
   }
   const std::lock_guard lock(mutex_);
-  if (synced_.size() >= kFoldersKnownMax) synced_.clear();
-  int64_t& known = synced_[folder];
-  known = std::max(known, begun);
+  if (known_.size() >= kFoldersKnownMax) known_.clear();
+  Known& known = known_[folder];
+  known = {inode, std::max(known.synced, begun)};
   return 0;
 }
 
@@ -72,8 +78,8 @@ int FolderSync::sync_if_younger(const DirectoryRoot& root, const std::string& fo
                                 int64_t changed) {
   {
     const std::lock_guard lock(mutex_);
-    const auto found = synced_.find(folder);
-    if (found != synced_.end() && changed < found->second) return 0;
+    const auto found = known_.find(folder);
+    if (found != known_.end() && changed < found->second.synced) return 0;
   }
   return sync(root, folder);
 }
@@ -110,6 +116,15 @@ Result<NewFile> write_new_file(const DirectoryRoot& root, const std::string& pat
   if (error == 0) return NewFile{std::move(file), times[1]};
   ::unlinkat(root.fd.get(), path.c_str(), 0);
   return fail(file_error(error, "write " + root.full(path)));
+}
+
+int name_draft(int root, const std::string& draft, const std::string& path) {
+  if (::renameat2(root, draft.c_str(), root, path.c_str(), RENAME_NOREPLACE) == 0) return 0;
+  if (errno != EINVAL && errno != ENOSYS) return errno;
+  // A file system that can't rename so.
+  if (::linkat(root, draft.c_str(), root, path.c_str(), 0) != 0) return errno;
+  ::unlinkat(root, draft.c_str(), 0);
+  return 0;
 }
 
 Result<struct stat> look_at(const DirectoryRoot& root, const std::string& path, int file) {

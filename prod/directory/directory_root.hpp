@@ -28,14 +28,18 @@ class RedoKeeper;
 /// Objects that were created carry a sign instead, see directory_settling.hpp.
 class FolderSync {
  public:
-  /// 0 or the errno. The first time that a folder is named, also the folders above it.
+  /// 0 or the errno. The first time that a folder is met, also the folders above it.
   int sync(const DirectoryRoot& root, const std::string& folder);
   /// `changed`: ctime of the object, in ns.
   int sync_if_younger(const DirectoryRoot& root, const std::string& folder, int64_t changed);
 
  private:
   std::mutex mutex_;
-  std::map<std::string, int64_t> synced_;  // when the last sync began, ns
+  struct Known {
+    uint64_t inode = 0;
+    int64_t synced = 0;  // when the last sync began, ns
+  };
+  std::map<std::string, Known> known_;
 };
 
 /// Where this process writes objects before they have their names: a folder of its own in @tmp, and
@@ -80,7 +84,7 @@ struct DirectoryRoot {
 
   /// fsync, of a folder by its path, or of the whole file system. 0 or the errno.
   int sync_file(int file) const;
-  int sync_folder(const std::string& folder) const;
+  int sync_folder(const std::string& folder, uint64_t* inode = nullptr) const;
   int sync_all() const;
 
   /// The path as a person would type it.
@@ -106,6 +110,9 @@ Result<NewFile> write_new_file(const DirectoryRoot& root, const std::string& pat
                                std::string_view body, mode_t mode);
 /// fstat.
 Result<struct stat> look_at(const DirectoryRoot& root, const std::string& path, int file);
+
+/// The draft gets the name if nobody has it; EEXIST otherwise. 0 or the errno.
+int name_draft(int root, const std::string& draft, const std::string& path);
 
 /// mkdir -p below the root. kDenied, kFull, kInvalid (a part is an object), kUnavailable.
 Result<> make_folders(const DirectoryRoot& root, const std::string& folder);

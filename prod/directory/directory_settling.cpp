@@ -15,7 +15,7 @@ namespace {
 
 // Above it, the second write of the content costs more than the second wait for the disk.
 constexpr uint64_t kRedoBodyMax = 256 * kKiB;
-// A path has a kilobyte at most.
+// A path has three kilobytes at most: a key has one, and %XX for a byte of it.
 constexpr size_t kVoidsPerRecord = 200;
 
 RedoLog* usable_log(DirectoryRoot& root) {

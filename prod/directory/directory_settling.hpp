@@ -30,6 +30,10 @@
 // or if the remover has no log, or no room in it. Nothing relies on a removal to last: what came
 // back is collected again.
 //
+// Of two records of one path, the one named later counts, by the wall clock: it is taken that the
+// clock is not set back between the removal of an object and another that gets its name. (The cell
+// gives a name once.)
+//
 // Objects that are swapped have other rules: a version's content is synced before it has its name,
 // and FolderSync is asked for the name. The first swap settles the object and syncs its content.
 #pragma once

@@ -157,14 +157,15 @@ void RedoKeeper::delete_logs_of_the_dead() {
     const std::string path = redo_path(entry.name);
     if (log_ && path == log_->path()) continue;
     UniqueFd file(::openat(root_.fd.get(), path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!file || ::flock(file.get(), LOCK_EX | LOCK_NB) != 0) continue;
-    if (name->suffix == ".new" && is_young(file.get())) continue;
+    // One that is being laid out need not be locked yet, and must find its lock free.
+    if (!file || (name->suffix == ".new" && is_young(file.get()))) continue;
+    if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) continue;
     dead.emplace_back(path, std::move(file));
   }
   if (dead.empty()) return;
   const int error = root_.sync_all();
   for (const auto& [path, file] : dead) {
-    if (error == 0) {
+    if (error == 0 || path.ends_with(".new")) {
       ::unlinkat(root_.fd.get(), path.c_str(), 0);
     } else {
       ::renameat(root_.fd.get(), path.c_str(), root_.fd.get(), (path + ".kept").c_str());

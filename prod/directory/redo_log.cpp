@@ -130,7 +130,7 @@ Result<> RedoLog::lay_out(const std::string& boot) {
   if (const int error = fill_with_zeros(file_.get(), 2 * segment_bytes_)) return give_up(error);
   if (const int error = root_.sync_file(file_.get())) return give_up(error);
   for (int segment = 0; segment < 2; ++segment) {
-    if (!write_segment_head(segment, ++last_generation_)) return give_up(EIO);
+    if (const int error = write_segment_head(segment, ++last_generation_)) return give_up(error);
   }
   if (::renameat(fd, unfinished.c_str(), fd, path_.c_str()) != 0) return give_up(errno);
   for (const char* folder : {kRedoFolder, "."}) {
@@ -139,15 +139,13 @@ Result<> RedoLog::lay_out(const std::string& boot) {
   return {};
 }
 
-Result<> RedoLog::write_segment_head(int segment, uint64_t generation) {
+int RedoLog::write_segment_head(int segment, uint64_t generation) {
   const RedoContent content = redo_content(RedoSegment{segment_bytes_});
   const uint64_t offset = static_cast<uint64_t>(segment) * segment_bytes_;
-  if (const int error = write_at(offset, {id_, generation}, content)) {
-    return fail(file_error(error, "write to the redo log " + root_.full(path_)));
-  }
+  if (const int error = write_at(offset, {id_, generation}, content)) return error;
   segments_[segment].generation = generation;
   segments_[segment].used = kRedoBlock;
-  return {};
+  return 0;
 }
 
 int RedoLog::write_at(uint64_t offset, const RedoFrame& frame, const RedoContent& content) {
@@ -212,7 +210,9 @@ void RedoLog::wait_until_let_go(int segment) {
 
 Result<> RedoLog::free_segment(int segment) {
   const uint64_t generation = ++last_generation_;
-  MORULA_TRY(write_segment_head(segment, generation));
+  if (const int error = write_segment_head(segment, generation)) {
+    return fail(file_error(error, "write to the redo log " + root_.full(path_)));
+  }
   const std::lock_guard lock(mutex_);
   segments_[segment].free = true;
   return {};

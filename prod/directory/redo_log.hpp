@@ -96,7 +96,8 @@ class RedoLog {
   RedoLog(const DirectoryRoot& root, uint64_t segment_bytes, std::function<void()> on_change)
       : root_(root), segment_bytes_(segment_bytes), on_change_(std::move(on_change)) {}
   Result<> lay_out(const std::string& boot);
-  Result<> write_segment_head(int segment, uint64_t generation);
+  /// 0 or the errno.
+  int write_segment_head(int segment, uint64_t generation);
   int write_at(uint64_t offset, const RedoFrame& frame, const RedoContent& content);
   bool switch_segments();
   void let_go(int segment);

@@ -21,15 +21,24 @@ namespace {
 
 constexpr mode_t kRecoveredMode = 0640;
 
-std::vector<std::string> logs_of_other_boots(const DirectoryRoot& root, const std::string& boot) {
+/// The names of logs, by whether they are of this boot.
+struct LogNames {
+  std::vector<std::string> of_this;
+  std::vector<std::string> of_others;
+};
+
+Result<LogNames> log_names(const DirectoryRoot& root, const std::string& boot) {
   std::vector<FolderEntry> entries;
-  std::vector<std::string> logs;
-  if (read_folder(root.fd.get(), kRedoFolder, entries) != 0) return logs;
+  LogNames logs;
+  if (const int error = read_folder(root.fd.get(), kRedoFolder, entries)) {
+    if (error == ENOENT) return logs;
+    return fail(file_error(error, "read the folder " + root.full(kRedoFolder)));
+  }
   for (const FolderEntry& entry : entries) {
     const auto name = parse_redo_file_name(entry.name);
-    if (name && name->boot != boot) logs.push_back(entry.name);
+    if (name) (name->boot == boot ? logs.of_this : logs.of_others).push_back(entry.name);
   }
-  std::sort(logs.begin(), logs.end());
+  std::sort(logs.of_others.begin(), logs.of_others.end());
   return logs;
 }
 
@@ -47,13 +56,23 @@ class Records {
  public:
   explicit Records(const DirectoryRoot& root) : root_(root) {}
 
+  /// kBusy when its owner lives, although the log is of another boot.
   Result<> read_log(const std::string& name) {
     const std::string path = fmt::format("{}/{}", kRedoFolder, name);
     logs_.push_back({UniqueFd(::openat(root_.fd.get(), path.c_str(), O_RDONLY | O_CLOEXEC)), path});
+    const int log = logs_.back().file.get();
     struct stat info {};
-    if (!logs_.back().file || ::fstat(logs_.back().file.get(), &info) != 0) {
+    if (log < 0 || ::fstat(log, &info) != 0) {
       return fail(file_error(errno, "read the redo log " + root_.full(path)));
     }
+    if (::flock(log, LOCK_EX | LOCK_NB) != 0) {
+      return fail(ErrorCode::kBusy,
+                  root_.full(path) +
+                      " is of another start of the machine, but its owner lives: the directory is "
+                      "shared with another machine, or with containers that have boot ids of "
+                      "their own (/proc/sys/kernel/random/boot_id); give each its own directory");
+    }
+    if (name.ends_with(".new")) return {};
     const uint64_t id = parse_redo_file_name(name)->log;
     const uint64_t half = static_cast<uint64_t>(info.st_size) / 2;
     for (const uint64_t begin : {uint64_t{0}, half}) MORULA_TRY(read_segment(id, begin, half));
@@ -152,10 +171,15 @@ class Recovery {
   Result<> run() {
     const auto counting = records_.that_count();
     for (const auto& [path, place] : counting) {
-      if (!has_versions(path)) MORULA_TRY(write_again(path, place));
+      const auto swapped = has_versions(path);
+      MORULA_TRY(swapped);
+      if (!*swapped) MORULA_TRY(write_again(path, place));
     }
     for (const RedoVoid& gone : records_.removals()) {
-      if (!counting.contains(gone.path) && !has_versions(gone.path)) MORULA_TRY(remove(gone));
+      if (counting.contains(gone.path)) continue;
+      const auto swapped = has_versions(gone.path);
+      MORULA_TRY(swapped);
+      if (!*swapped) MORULA_TRY(remove(gone));
     }
     return remove_unsynced(".");
   }
@@ -164,9 +188,15 @@ class Recovery {
   int removed = 0;
 
  private:
-  bool has_versions(const std::string& path) const {
-    struct stat info {};
-    return ::fstatat(root_.fd.get(), versions_of(path).c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
+  Result<bool> has_versions(const std::string& path) const {
+    return exists_at(root_.fd.get(), versions_of(path));
+  }
+
+  /// False when nothing is there.
+  Result<bool> look(const std::string& path, struct stat& info) const {
+    if (::fstatat(root_.fd.get(), path.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0) return true;
+    if (errno == ENOENT || errno == ENOTDIR) return false;
+    return fail(file_error(errno, "look at " + root_.full(path)));
   }
 
   /// Rule 2.
@@ -176,16 +206,15 @@ class Recovery {
     UniqueFd file(
         ::openat(root_.fd.get(), path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     if (!file) {
-      if (errno == ENOENT) return write(path, *body, false);
+      if (errno == ENOENT) return write(path, *body);
       if (errno != ENOTDIR && errno != ELOOP && errno != ENXIO) {
         return fail(file_error(errno, "open " + root_.full(path)));
       }
-      trouble_(root_.full(path), "is not written again: something else lies there");
-      return {};
+      return something_else(path);
     }
     const auto info = look_at(root_, path, file.get());
     if (!info) return fail(info.error());
-    if (!S_ISREG(info->st_mode)) return {};
+    if (!S_ISREG(info->st_mode)) return something_else(path);
     std::string there;
     if (const int error = read_at(file.get(), 0, body->size() + 1, there)) {
       return fail(file_error(error, "read " + root_.full(path)));
@@ -198,7 +227,12 @@ class Recovery {
       trouble_(root_.full(path), "is kept as it is: it came after what the redo log has");
       return {};
     }
-    return write(path, *body, true);
+    return write(path, *body);
+  }
+
+  Result<> something_else(const std::string& path) const {
+    trouble_(root_.full(path), "is not written again: something else lies there");
+    return {};
   }
 
   /// Another file than the record's that was named after it. One whose name or content was synced
@@ -210,18 +244,15 @@ class Recovery {
     return std::max(nanoseconds(info.st_mtim), changed) > place.named;
   }
 
-  Result<> write(const std::string& path, std::string_view body, bool replace) {
+  /// Nobody else gives names meanwhile.
+  Result<> write(const std::string& path, std::string_view body) {
     MORULA_TRY(make_folders(root_, folder_of(path)));
     const std::string draft = fmt::format("{}/recovered-{}", kTemporaryFolder, random_name());
     const auto file = write_new_file(root_, draft, body, kRecoveredMode);
     if (!file) return fail(file.error());
     const int fd = root_.fd.get();
-    const int error =
-        (replace ? ::renameat(fd, draft.c_str(), fd, path.c_str())
-                 : ::renameat2(fd, draft.c_str(), fd, path.c_str(), RENAME_NOREPLACE)) == 0
-            ? 0
-            : errno;
-    if (error != 0) {
+    if (::renameat(fd, draft.c_str(), fd, path.c_str()) != 0) {
+      const int error = errno;
       ::unlinkat(fd, draft.c_str(), 0);
       return fail(file_error(error, "write again " + root_.full(path)));
     }
@@ -233,7 +264,9 @@ class Recovery {
   /// size is smaller where the content is torn.
   Result<> remove(const RedoVoid& gone) {
     struct stat info {};
-    if (::fstatat(root_.fd.get(), gone.path.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return {};
+    const auto there = look(gone.path, info);
+    MORULA_TRY(there);
+    if (!*there) return {};
     if (!S_ISREG(info.st_mode) || nanoseconds(info.st_mtim) != gone.file.modified) return {};
     return unlink(gone.path);
   }
@@ -249,7 +282,9 @@ class Recovery {
       if (folder == "." && own) continue;
       const std::string path = folder == "." ? entry.name : folder + "/" + entry.name;
       struct stat info {};
-      if (::fstatat(root_.fd.get(), path.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
+      const auto there = look(path, info);
+      MORULA_TRY(there);
+      if (!*there) continue;
       if (S_ISDIR(info.st_mode)) {
         if (segment_of_name(entry.name)) MORULA_TRY(remove_unsynced(path));
       } else if (S_ISREG(info.st_mode) && is_unsynced(info) && segment_of_name(entry.name)) {
@@ -293,40 +328,45 @@ Result<UniqueFd> lock_recovery(const DirectoryRoot& root, std::chrono::milliseco
 
 }  // namespace
 
-bool needs_recovery(const DirectoryRoot& root, const std::string& boot) {
-  return !logs_of_other_boots(root, boot).empty();
+Result<bool> needs_recovery(const DirectoryRoot& root, const std::string& boot) {
+  const auto logs = log_names(root, boot);
+  MORULA_TRY(logs);
+  return !logs->of_others.empty();
 }
 
 Result<> recover_after_power_loss(const DirectoryRoot& root, const RecoveryOptions& options) {
-  if (!needs_recovery(root, options.boot)) return {};
+  const auto needed = needs_recovery(root, options.boot);
+  MORULA_TRY(needed);
+  if (!*needed) return {};
   const auto lock = lock_recovery(root, options.patience);
   if (!lock) return fail(lock.error());
-  const auto logs = logs_of_other_boots(root, options.boot);
-  Records records(root);
-  for (const std::string& name : logs) {
-    if (!name.ends_with(".new")) MORULA_TRY(records.read_log(name));
+  const auto logs = log_names(root, options.boot);
+  MORULA_TRY(logs);
+  if (logs->of_others.empty()) return {};  // another was faster
+  if (!logs->of_this.empty()) {
+    return fail(ErrorCode::kBusy,
+                root.full(kRedoFolder) +
+                    " holds logs of this start of the machine beside those of another: stop all "
+                    "instances that use the directory, and move the newer logs away if none is "
+                    "left");
   }
+  Records records(root);
+  for (const std::string& name : logs->of_others) MORULA_TRY(records.read_log(name));
   Recovery recovery(root, records, options.trouble);
   MORULA_TRY(recovery.run());
   if (const int error = root.sync_all()) {
     return fail(file_error(error, "sync the file system of " + root.path));
   }
   root.reached("recovered");
-  for (const std::string& name : logs) {
-    const std::string path = fmt::format("{}/{}", kRedoFolder, name);
-    if (::unlinkat(root.fd.get(), path.c_str(), 0) != 0 && errno != ENOENT) {
-      return fail(file_error(errno, "delete the redo log " + root.full(path)));
-    }
+  // At once: of some of them, another recovery would conclude something else.
+  MORULA_TRY(remove_folder(root, kRedoFolder));
+  if (const int error = root.sync_folder(".")) {
+    return fail(file_error(error, "sync the store's directory " + root.path));
   }
-  if (const int error = root.sync_folder(kRedoFolder)) {
-    return fail(file_error(error, "sync the folder " + root.full(kRedoFolder)));
-  }
-  if (!logs.empty()) {
-    options.trouble(
-        root.path, fmt::format("the machine stopped while this was in use; {} objects were written "
-                               "again, {} that were not finished were deleted",
-                               recovery.written, recovery.removed));
-  }
+  options.trouble(root.path,
+                  fmt::format("the machine stopped while this was in use; {} objects were written "
+                              "again, {} that were not finished were deleted",
+                              recovery.written, recovery.removed));
   return {};
 }
 

@@ -36,10 +36,10 @@ struct RecoveryOptions {
 };
 
 /// Whether there are logs of another boot.
-bool needs_recovery(const DirectoryRoot& root, const std::string& boot);
+Result<bool> needs_recovery(const DirectoryRoot& root, const std::string& boot);
 
 /// Nothing to do is fine. Errors: what the disk says; kBusy when another process that recovers does
-/// not get on. Tells `trouble` what it has done.
+/// not get on, or when somebody of another boot is alive. Tells `trouble` what it has done.
 Result<> recover_after_power_loss(const DirectoryRoot& root, const RecoveryOptions& options);
 
 }  // namespace morula

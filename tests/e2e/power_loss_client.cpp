@@ -166,10 +166,14 @@ int write(const std::string& directory, const std::string& path, uint64_t seed, 
   stop = true;
   for (std::thread& thread : threads) thread.join();
   journal.write(path);
-  std::printf("%s %zu objects\n", shut ? "ok" : "WRONG cannot shut it down;",
+  const bool wrote = !journal.objects.empty();
+  std::printf("%s %zu objects\n",
+              !shut    ? "WRONG cannot shut it down;"
+              : !wrote ? "WRONG nothing could be written:"
+                       : "ok",
               journal.objects.size());
   std::fflush(stdout);
-  ::_exit(shut ? 0 : 1);  // without the store's clean end
+  ::_exit(shut && wrote ? 0 : 1);  // without the store's clean end
 }
 
 int check(const std::string& directory, const std::string& path) {

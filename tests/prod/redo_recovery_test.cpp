@@ -52,6 +52,31 @@ TEST(RedoRecovery, RemovedObjectStaysRemovedWhenTheDiskStillHasIt) {
   EXPECT_EQ(get(*reopened, "again"), "second");
 }
 
+TEST(RedoRecovery, LogOfAnotherBootWhoseOwnerLivesIsNotTouched) {
+  const TemporaryDirectory directory;
+  const auto files = open_at_boot(directory.path(), kThisBoot);
+  create(*files, "k", "of the living");
+  DirectoryFiles::Options options;
+  options.boot = kNextBoot;
+  const auto other = DirectoryFiles::open(directory.path().string(), std::move(options));
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().code, ErrorCode::kBusy);
+  EXPECT_NE(other.error().message.find("its owner lives"), std::string::npos)
+      << other.error().message;
+  EXPECT_EQ(logs_in(directory).size(), 1u);
+  EXPECT_EQ(get(*files, "k"), "of the living");
+}
+
+TEST(RedoRecovery, LogsThatCannotBeListedAreNoReasonToStartWithoutThem) {
+  const TemporaryDirectory directory;
+  { const auto files = open_at_boot(directory.path(), kThisBoot); }
+  std::filesystem::remove_all(directory.path() / "@redo");
+  directory.write_file("@redo", "a file where the folder should be");
+  DirectoryFiles::Options options;
+  options.boot = kNextBoot;
+  EXPECT_FALSE(DirectoryFiles::open(directory.path().string(), std::move(options)));
+}
+
 TEST(RedoRecovery, WholeRecordBehindAHoleCounts) {
   const TemporaryDirectory directory;
   const TemporaryDirectory after;
