@@ -30,19 +30,27 @@ std::vector<Level> levels_of(const Manifest& manifest, Tree tree) {
   return levels;
 }
 
-/// Tables that have no more than one stream in common, where one ends and the other begins, don't
-/// lie over each other: a stream may be larger than a table.
-std::vector<Stack> stacks_of(Level level) {
+/// A stream that is larger than a table lies in several, which don't lie over each other for that:
+/// a table of at least `table_bytes` may be such a piece, and only meets the one that begins with
+/// its last stream (CompactionMerge cuts within a stream no earlier).
+std::vector<Stack> stacks_of(Level level, uint64_t table_bytes) {
   std::ranges::sort(level, {}, [](const ManifestTable* table) {
     return std::tuple(table->streams.first, table->streams.last, table->key);
   });
   std::vector<Stack> stacks;
-  std::vector<StreamId> open;  // where the tables end that are over the present place
+  struct Open {
+    StreamId last;
+    bool may_be_piece;
+  };
+  std::vector<Open> open;  // the tables that are over the present place
   for (const ManifestTable* table : level) {
-    std::erase_if(open, [&](StreamId last) { return last <= table->streams.first; });
+    const StreamId first = table->streams.first;
+    std::erase_if(open, [&](const Open& before) {
+      return before.last < first || (before.may_be_piece && before.last == first);
+    });
     if (open.empty()) stacks.push_back({{}, table->streams, 0, 0});
     Stack& stack = stacks.back();
-    open.push_back(table->streams.last);
+    open.push_back({table->streams.last, table->bytes >= table_bytes});
     stack.tables.push_back(table);
     stack.streams.last = std::max(stack.streams.last, table->streams.last);
     stack.depth = std::max<uint64_t>(stack.depth, open.size());
@@ -75,7 +83,7 @@ std::optional<Stack> small_stack(const Level& level, uint64_t table_bytes) {
     if (table->bytes < table_bytes / kSmall) small.push_back(table);
   }
   std::optional<Stack> deepest;
-  for (Stack& stack : stacks_of(std::move(small))) {
+  for (Stack& stack : stacks_of(std::move(small), table_bytes)) {
     if (stack.depth > (deepest ? deepest->depth : 1)) deepest = std::move(stack);
   }
   return deepest;
@@ -114,7 +122,8 @@ std::optional<CompactionPlan> pick_compaction(const CompactionConfig& config,
     const std::vector<Level> levels = levels_of(manifest, tree);
     for (uint32_t level = 0; level < levels.size(); ++level) {
       if (levels[level].empty()) continue;
-      const auto stacks = level == 0 ? std::vector{all_of(levels[0])} : stacks_of(levels[level]);
+      const auto stacks = level == 0 ? std::vector{all_of(levels[0])}
+                                     : stacks_of(levels[level], config.table_bytes);
       for (const Stack& stack : stacks) {
         const bool bottom = level > 0 && !something_below(levels, level, stack.streams);
         const uint64_t depth =
