@@ -90,6 +90,10 @@ void BlockCache::evict() {
       evict_from_main();
     }
   }
+  while (ghosts_.size() > entries_.size()) {
+    ghost_places_.erase(ghosts_.front());
+    ghosts_.pop_front();
+  }
 }
 
 void BlockCache::evict_from_small() {
@@ -127,10 +131,6 @@ void BlockCache::forget(BlockKey key) {
 
 void BlockCache::remember_ghost(BlockKey key) {
   ghost_places_.emplace(key, ghosts_.insert(ghosts_.end(), key));
-  while (ghosts_.size() > entries_.size()) {
-    ghost_places_.erase(ghosts_.front());
-    ghosts_.pop_front();
-  }
 }
 
 bool BlockCache::take_ghost(BlockKey key) {

@@ -1,4 +1,4 @@
-// Blocks of tables in memory, within a bound: rows, indexes and filters alike.
+// Blocks of tables in memory, within a bound: blocks of rows, and sections' own blocks alike.
 //
 // Eviction is S3-FIFO (Yang et al., "FIFO queues are all you need for cache eviction", SOSP 2023):
 // a new block enters a small queue and passes to the main one only if it is asked for again, so

@@ -42,7 +42,10 @@ Result<Block> unpack_block(Block stored) {
   in.u8();
   const uint64_t bytes = in.varint();
   const std::string_view packed = in.raw(in.remaining());
-  if (in.failed() || bytes == 0 || bytes > kUnpackedBytesMax) return undecodable();
+  // LZ4 makes at most 255 bytes of one.
+  if (in.failed() || bytes == 0 || bytes > kUnpackedBytesMax || bytes / 255 > packed.size()) {
+    return undecodable();
+  }
   std::string block(bytes, '\0');
   const int unpacked = LZ4_decompress_safe(
       packed.data(), block.data(), static_cast<int>(packed.size()), static_cast<int>(bytes));

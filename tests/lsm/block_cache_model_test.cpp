@@ -34,6 +34,7 @@ class PlainS3Fifo {
     if (known) ghosts_.erase(ghost);
     (known ? main_ : small_).push_back({key, bytes, 0});
     while (sum(small_) + sum(main_) > capacity_) evict();
+    while (ghosts_.size() > small_.size() + main_.size()) ghosts_.pop_front();
   }
   uint64_t bytes() const { return sum(small_) + sum(main_); }
 
@@ -63,7 +64,6 @@ class PlainS3Fifo {
         return;
       }
       ghosts_.push_back(entry.key);
-      while (ghosts_.size() > small_.size() + main_.size()) ghosts_.pop_front();
       return;
     }
     Entry entry = main_.front();
