@@ -18,7 +18,6 @@ namespace {
 constexpr Duration kProgressInterval = std::chrono::seconds(1);
 constexpr Duration kSettlePoll = std::chrono::milliseconds(500);
 constexpr int kQuietPolls = 4;
-constexpr uint64_t kPurposes = static_cast<uint64_t>(Purpose::kGc) + 1;
 
 double seconds_of(Duration duration) {
   return static_cast<double>(duration.count()) / 1e9;
@@ -33,13 +32,8 @@ uint64_t resident_bytes() {
 
 uint64_t StoreUse::bytes_put() const {
   uint64_t bytes = 0;
-  for (const auto& [purpose, count] : by_purpose) bytes += count.bytes_put;
+  for (const StoreMetrics::Sum& sum : by_purpose) bytes += sum.bytes_put;
   return bytes;
-}
-
-uint64_t StoreUse::requests(const std::string& purpose) const {
-  const auto found = by_purpose.find(purpose);
-  return found == by_purpose.end() ? 0 : found->second.requests;
 }
 
 DensityRun::DensityRun(const RunConfig& config)
@@ -47,22 +41,14 @@ DensityRun::DensityRun(const RunConfig& config)
 
 StoreUse DensityRun::use_since(const StoreUse& before) const {
   StoreUse use;
-  for (uint64_t i = 0; i < kPurposes; ++i) {
-    const auto purpose = static_cast<Purpose>(i);
-    const std::string name(to_string(purpose));
-    StoreMetrics::Sum count = cell_.counts().sum(purpose);
-    if (const auto past = before.by_purpose.find(name); past != before.by_purpose.end()) {
-      count.requests -= past->second.requests;
-      count.bytes_put -= past->second.bytes_put;
-      count.bytes_got -= past->second.bytes_got;
-    }
-    use.by_purpose[name] = count;
+  for (size_t i = 0; i < kPurposes; ++i) {
+    use.by_purpose[i] = cell_.counts().sum(static_cast<Purpose>(i)) - before.by_purpose[i];
   }
   return use;
 }
 
 Memory DensityRun::memory() const {
-  return {resident_bytes(), cell_.instance().block_cache().bytes()};
+  return {resident_bytes(), cell_.instance().figures().block_cache_bytes};
 }
 
 void DensityRun::ask(const HttpRequest& request) {
@@ -116,7 +102,8 @@ void DensityRun::settle() {
   uint64_t compactions = 0;
   for (int quiet = 0; quiet < kQuietPolls && cell_.loop().now() < give_up; ++quiet) {
     cell_.loop().sleep(kSettlePoll);
-    const uint64_t now = use().requests("compaction") + use().requests("flush");
+    const uint64_t now =
+        use().of(Purpose::kCompaction).requests + use().of(Purpose::kFlush).requests;
     if (now != compactions) quiet = 0;
     compactions = now;
     show_progress("compacting; created", config_.workload.streams);
@@ -161,7 +148,7 @@ Outcome DensityRun::run() {
     const StoreUse before = use();
     cell_.serve_until_killed([&] {
       outcome_.restart_seconds = seconds_of(cell_.until_serving());
-      outcome_.replayed_bytes = use_since(before).by_purpose["ownership"].bytes_got;
+      outcome_.replayed_bytes = use_since(before).of(Purpose::kOwnership).bytes_got;
       ask(config_.workload.read(0));
     });
   });

@@ -25,9 +25,11 @@ struct RunConfig {
 
 /// What the store was asked for, by purpose.
 struct StoreUse {
-  std::map<std::string, StoreMetrics::Sum> by_purpose;
+  std::array<StoreMetrics::Sum, kPurposes> by_purpose{};
+  const StoreMetrics::Sum& of(Purpose purpose) const {
+    return by_purpose[static_cast<size_t>(purpose)];
+  }
   uint64_t bytes_put() const;
-  uint64_t requests(const std::string& purpose) const;
 };
 
 struct Memory {

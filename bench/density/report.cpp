@@ -32,7 +32,9 @@ void add_memory(std::string& text, const char* when, const Memory& memory, const
 }
 
 void add_store_use(std::string& text, const StoreUse& use, uint64_t accepted) {
-  for (const auto& [purpose, count] : use.by_purpose) {
+  for (size_t i = 0; i < kPurposes; ++i) {
+    const std::string_view purpose = to_string(static_cast<Purpose>(i));
+    const StoreMetrics::Sum& count = use.by_purpose[i];
     if (count.requests == 0) continue;
     text += fmt::format(
         "    {:<12} {:>9} requests  {:>9.1f} MiB put ({:>5.2f})  {:>9.1f} MiB got\n", purpose,
@@ -71,9 +73,10 @@ std::string text_report(const RunConfig& config, const Outcome& outcome) {
                       milliseconds(outcome.touch_latency.percentile(0.99)),
                       milliseconds(outcome.touch_latency.largest()));
   text += fmt::format("  {:<22} {:>9.3f} meta reads, {:.3f} data reads, {:.4f} log puts\n",
-                      "store, a touch", per(outcome.touched.requests("meta_read"), outcome.touches),
-                      per(outcome.touched.requests("data_read"), outcome.touches),
-                      per(outcome.touched.requests("log"), outcome.touches));
+                      "store, a touch",
+                      per(outcome.touched.of(Purpose::kMetaRead).requests, outcome.touches),
+                      per(outcome.touched.of(Purpose::kDataRead).requests, outcome.touches),
+                      per(outcome.touched.of(Purpose::kLog).requests, outcome.touches));
   add_store_use(text, outcome.touched, outcome.touches * config.workload.record_bytes);
   text += fmt::format("killed and started again\n  {:<22} {:>9.2f} s ({:.1f} MiB of log read)\n",
                       "until serving", outcome.restart_seconds, mib(outcome.replayed_bytes));
@@ -105,9 +108,9 @@ std::string json_report(const RunConfig& config, const Outcome& outcome) {
       per_second(outcome.touches, outcome.touch_seconds),
       milliseconds(outcome.touch_latency.percentile(0.5)),
       milliseconds(outcome.touch_latency.percentile(0.99)),
-      per(outcome.touched.requests("meta_read"), outcome.touches),
-      per(outcome.touched.requests("data_read"), outcome.touches),
-      per(outcome.touched.requests("log"), outcome.touches), outcome.restart_seconds);
+      per(outcome.touched.of(Purpose::kMetaRead).requests, outcome.touches),
+      per(outcome.touched.of(Purpose::kDataRead).requests, outcome.touches),
+      per(outcome.touched.of(Purpose::kLog).requests, outcome.touches), outcome.restart_seconds);
 }
 
 }  // namespace morula::density

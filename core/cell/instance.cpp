@@ -227,8 +227,4 @@ std::string Instance::incarnation() const {
   return impl_->self.text();
 }
 
-const BlockCache& Instance::block_cache() const {
-  return impl_->cache;
-}
-
 }  // namespace morula

@@ -46,8 +46,6 @@ class Instance {
   Figures figures() const;
   /// "<name>-<ulid>"
   std::string incarnation() const;
-  /// What it keeps of tables in memory: for those who watch.
-  const BlockCache& block_cache() const;
 
  private:
   struct Impl;

@@ -1,7 +1,6 @@
 // The same work on many things at once, in a bounded number of fibers.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <utility>
@@ -21,10 +20,10 @@ Result<> for_each_concurrently(size_t count, size_t width, Body&& body) {
   size_t next = 0;
   size_t fibers = 0;
   std::optional<Error> failed;
-  // Each starts the next one, which runs only once this one has suspended: a body that never does
-  // costs one fiber, not `width` of them.
+  // Each starts the next one, which runs only once this one has suspended, and finds out then
+  // whether work is left: a body that never suspends costs one fiber, not `width` of them.
   const auto work = [&](Scope& scope, const auto& again) -> void {
-    if (++fibers < std::min(count, width)) {
+    if (count - next > 1 && !failed && ++fibers < width) {
       scope.spawn("concurrently", [&scope, &again] { again(scope, again); });
     }
     while (next < count && !failed) {

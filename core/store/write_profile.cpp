@@ -9,8 +9,7 @@ double WriteProfile::Figures::envelopes_per_second() const {
   return seconds > 0 ? static_cast<double>(envelopes) / seconds : 0;
 }
 
-void WriteProfile::began(Time now) {
-  if (figures_.first_began == Time{}) figures_.first_began = now;
+void WriteProfile::began() {
   if (under_way_ > 0) ++figures_.overlapped;
   ++under_way_;
   figures_.concurrent_peak = std::max(figures_.concurrent_peak, under_way_);
@@ -18,6 +17,7 @@ void WriteProfile::began(Time now) {
 
 void WriteProfile::ended(Time at, Time now, uint64_t envelopes) {
   --under_way_;
+  figures_.first_began = figures_.round_trips == 0 ? at : std::min(figures_.first_began, at);
   figures_.envelopes += envelopes;
   ++figures_.round_trips;
   figures_.total += now - at;
@@ -34,7 +34,7 @@ ProfiledRoundTrip::ProfiledRoundTrip(WriteProfile* profile, const Clock& clock, 
     : profile_(profile), clock_(clock), envelopes_(envelopes) {
   if (profile_ == nullptr) return;
   began_ = clock_.now();
-  profile_->began(began_);
+  profile_->began();
 }
 
 ProfiledRoundTrip::~ProfiledRoundTrip() {
@@ -42,7 +42,7 @@ ProfiledRoundTrip::~ProfiledRoundTrip() {
 }
 
 void PutProfiler::on_sent(const StoreExchange& exchange) {
-  if (exchange.call == StoreCall::kPut) profile_.began(exchange.sent);
+  if (exchange.call == StoreCall::kPut) profile_.began();
 }
 
 void PutProfiler::on_answered(const StoreExchange& exchange) {

@@ -20,7 +20,7 @@ class WriteProfile {
     uint64_t concurrent_peak = 0;
     Duration total{};    // of all round trips' times
     Duration longest{};  // of one round trip
-    Time first_began{};
+    Time first_began{};  // of those that have ended
     Time last_ended{};
 
     /// From the first begin to the last end.
@@ -28,7 +28,7 @@ class WriteProfile {
     double envelopes_per_second() const;
   };
 
-  void began(Time now);
+  void began();
   /// A round trip that began at `at` and carried `envelopes` has ended.
   void ended(Time at, Time now, uint64_t envelopes);
 

@@ -147,7 +147,7 @@ size_t HttpParser::feed(std::string_view bytes) {
   while (collector.request.method.empty() && bytes.substr(taken).starts_with("\r\n")) taken += 2;
   if (bytes.size() == taken) return taken;
   if (collector.request.method.empty() && bytes.substr(taken) == "\r") return taken;
-  // It asserts that what it waits for at the end of a chunked body has so many bytes.
+  // Beast asserts that it is offered so many bytes when it goes on with the end of a chunked body.
   const bool in_chunks = collector.is_header_done() && collector.chunked();
   if (in_chunks && bytes.size() - taken < kLastChunk.size()) return taken;
   error_code error;

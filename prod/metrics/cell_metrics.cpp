@@ -31,10 +31,8 @@ void collect_instance_metrics(const Instance::Figures& figures, MetricFamilies& 
 }
 
 void collect_step_metrics(const LogTrace& trace, MetricFamilies& families) {
-  prometheus::MetricFamily steps{"morula_steps_total",
-                                 "Steps of the ownership protocol that were taken",
-                                 prometheus::MetricType::Counter,
-                                 {}};
+  auto steps = family_of(prometheus::MetricType::Counter, "morula_steps_total",
+                         "Steps of the ownership protocol that were taken");
 #define MORULA_STEP_METRIC(name, what) \
   steps.metric.push_back(              \
       counter_metric(static_cast<double>(trace.count(Step::k##name)), {{"step", #name}}));

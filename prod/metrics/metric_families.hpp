@@ -26,6 +26,20 @@ inline prometheus::ClientMetric gauge_metric(double value, MetricLabels labels =
   return metric;
 }
 
+inline prometheus::ClientMetric histogram_metric(prometheus::ClientMetric::Histogram histogram,
+                                                 MetricLabels labels) {
+  prometheus::ClientMetric metric;
+  metric.label = std::move(labels);
+  metric.histogram = std::move(histogram);
+  return metric;
+}
+
+/// A family that metrics are still to be added to.
+inline prometheus::MetricFamily family_of(prometheus::MetricType type, std::string name,
+                                          std::string help) {
+  return {std::move(name), std::move(help), type, {}};
+}
+
 /// A family of one metric without labels.
 inline prometheus::MetricFamily counter_family(std::string name, std::string help, double value) {
   return {

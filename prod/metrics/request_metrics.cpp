@@ -23,24 +23,18 @@ void RequestMetrics::answered(std::string_view method, int status, Duration took
 }
 
 void RequestMetrics::collect(MetricFamilies& families) const {
-  prometheus::MetricFamily requests{"morula_http_requests_total",
-                                    "Requests that were answered, by method and status",
-                                    prometheus::MetricType::Counter,
-                                    {}};
-  prometheus::MetricFamily seconds{"morula_http_request_seconds",
-                                   "From a request's last byte to the beginning of its answer",
-                                   prometheus::MetricType::Histogram,
-                                   {}};
+  using prometheus::MetricType;
+  auto requests = family_of(MetricType::Counter, "morula_http_requests_total",
+                            "Requests that were answered, by method and status");
+  auto seconds = family_of(MetricType::Histogram, "morula_http_request_seconds",
+                           "From a request's last byte to the beginning of its answer");
   for (const auto& [method, answers] : methods_) {
     const std::string name(method);
     for (const auto& [status, number] : answers.statuses) {
       requests.metric.push_back(counter_metric(
           static_cast<double>(number), {{"method", name}, {"status", std::to_string(status)}}));
     }
-    prometheus::ClientMetric histogram;
-    histogram.label = {{"method", name}};
-    histogram.histogram = answers.took.to_metric();
-    seconds.metric.push_back(std::move(histogram));
+    seconds.metric.push_back(histogram_metric(answers.took.to_metric(), {{"method", name}}));
   }
   families.push_back(std::move(requests));
   families.push_back(std::move(seconds));

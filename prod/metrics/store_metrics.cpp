@@ -23,18 +23,13 @@ void StoreMetrics::on_answered(const StoreExchange& exchange) {
 }
 
 void StoreMetrics::collect(MetricFamilies& families) const {
-  prometheus::MetricFamily requests{"morula_store_requests_total",
-                                    "Requests to the store, by what they were for",
-                                    prometheus::MetricType::Counter,
-                                    {}};
-  prometheus::MetricFamily bytes{"morula_store_bytes_total",
-                                 "Bytes of objects that went to the store or came from it",
-                                 prometheus::MetricType::Counter,
-                                 {}};
-  prometheus::MetricFamily seconds{"morula_store_request_seconds",
-                                   "From the send of a request to its answer",
-                                   prometheus::MetricType::Histogram,
-                                   {}};
+  using prometheus::MetricType;
+  auto requests = family_of(MetricType::Counter, "morula_store_requests_total",
+                            "Requests to the store, by what they were for");
+  auto bytes = family_of(MetricType::Counter, "morula_store_bytes_total",
+                         "Bytes of objects that went to the store or came from it");
+  auto seconds = family_of(MetricType::Histogram, "morula_store_request_seconds",
+                           "From the send of a request to its answer");
   for (size_t p = 0; p < kPurposes; ++p) {
     const std::string purpose(to_string(static_cast<Purpose>(p)));
     uint64_t put = 0;
@@ -55,10 +50,7 @@ void StoreMetrics::collect(MetricFamilies& families) const {
         requests.metric.push_back(
             counter_metric(static_cast<double>(number), std::move(of_outcome)));
       }
-      prometheus::ClientMetric histogram;
-      histogram.label = labels;
-      histogram.histogram = count.took.to_metric();
-      seconds.metric.push_back(std::move(histogram));
+      seconds.metric.push_back(histogram_metric(count.took.to_metric(), labels));
       put += count.bytes_put;
       got += count.bytes_got;
     }

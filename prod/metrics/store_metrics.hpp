@@ -29,6 +29,11 @@ class StoreMetrics final : public StoreObserver {
     uint64_t failed = 0;
     uint64_t bytes_put = 0;
     uint64_t bytes_got = 0;
+
+    friend Sum operator-(const Sum& a, const Sum& b) {
+      return {a.requests - b.requests, a.failed - b.failed, a.bytes_put - b.bytes_put,
+              a.bytes_got - b.bytes_got};
+    }
   };
   Sum sum(Purpose purpose) const;
   uint64_t under_way() const { return under_way_; }

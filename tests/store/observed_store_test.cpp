@@ -5,6 +5,7 @@
 #include "bench/memory_store.hpp"
 #include "core/store/write_profile.hpp"
 #include "sim/world/test_world.hpp"
+#include "tests/store/idle_store.hpp"
 
 namespace morula {
 namespace {
@@ -78,25 +79,10 @@ TEST(ObservedStore, ARequestWhoseFiberIsCancelledEndsAsCancelled) {
 }
 
 /// Has the abilities that it is told to have.
-class Able final : public Store {
+class Able final : public IdleStore {
  public:
   explicit Able(StoreAbilities abilities) : abilities_(abilities) {}
   StoreAbilities abilities() const override { return abilities_; }
-  Result<StoredObject> get(std::string_view, std::optional<ByteRange>,
-                           const RequestOptions&) override {
-    return fail(ErrorCode::kUnsupported, "");
-  }
-  Result<ObjectInfo> head(std::string_view, const RequestOptions&) override {
-    return fail(ErrorCode::kUnsupported, "");
-  }
-  Result<Etag> put(std::string_view, Blob, const Precondition&, const RequestOptions&) override {
-    return fail(ErrorCode::kUnsupported, "");
-  }
-  Result<> remove(std::string_view, const RequestOptions&) override { return {}; }
-  Result<> remove_many(std::span<const std::string>, const RequestOptions&) override { return {}; }
-  Result<Listing> list(std::string_view, std::string_view, size_t, const RequestOptions&) override {
-    return Listing{};
-  }
 
  private:
   StoreAbilities abilities_;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/store/conditional_fixture.hpp"
+#include "tests/store/idle_store.hpp"
 
 namespace morula::store_test {
 namespace {
@@ -71,22 +72,9 @@ TEST(ListObjects, GathersAllPagesAndRepeatsThem) {
 }
 
 /// A store whose listings are wrong in a way that would go on for ever or miss objects.
-class WrongListing final : public Store {
+class WrongListing final : public IdleStore {
  public:
   explicit WrongListing(Listing page) : page_(std::move(page)) {}
-  StoreAbilities abilities() const override { return {}; }
-  Result<StoredObject> get(std::string_view, std::optional<ByteRange>,
-                           const RequestOptions&) override {
-    return fail(ErrorCode::kUnsupported, "");
-  }
-  Result<ObjectInfo> head(std::string_view, const RequestOptions&) override {
-    return fail(ErrorCode::kUnsupported, "");
-  }
-  Result<Etag> put(std::string_view, Blob, const Precondition&, const RequestOptions&) override {
-    return fail(ErrorCode::kUnsupported, "");
-  }
-  Result<> remove(std::string_view, const RequestOptions&) override { return {}; }
-  Result<> remove_many(std::span<const std::string>, const RequestOptions&) override { return {}; }
   Result<Listing> list(std::string_view, std::string_view, size_t, const RequestOptions&) override {
     return page_;
   }

@@ -11,9 +11,9 @@ Time at(int ms) {
 
 TEST(WriteProfile, AddsUpWhatRoundTripsCarriedAndTook) {
   WriteProfile profile;
-  profile.began(at(0));
+  profile.began();
   profile.ended(at(0), at(10), 3);
-  profile.began(at(20));
+  profile.began();
   profile.ended(at(20), at(50), 1);
   const auto& figures = profile.figures();
   EXPECT_EQ(figures.envelopes, 4u);
@@ -28,13 +28,13 @@ TEST(WriteProfile, AddsUpWhatRoundTripsCarriedAndTook) {
 
 TEST(WriteProfile, SeesWhichRoundTripsBeganWhileAnotherWasUnderWay) {
   WriteProfile profile;
-  profile.began(at(0));
-  profile.began(at(1));
-  profile.began(at(2));
+  profile.began();
+  profile.began();
+  profile.began();
   profile.ended(at(0), at(3), 1);
   profile.ended(at(1), at(4), 1);
   profile.ended(at(2), at(5), 1);
-  profile.began(at(6));
+  profile.began();
   profile.ended(at(6), at(7), 1);
   EXPECT_EQ(profile.figures().overlapped, 2u);
   EXPECT_EQ(profile.figures().concurrent_peak, 3u);
@@ -42,12 +42,16 @@ TEST(WriteProfile, SeesWhichRoundTripsBeganWhileAnotherWasUnderWay) {
 
 TEST(WriteProfile, BeginsAgainWithWhatIsUnderWay) {
   WriteProfile profile;
-  profile.began(at(0));
+  profile.began();
   profile.reset();
   EXPECT_EQ(profile.figures().round_trips, 0u);
-  profile.began(at(1));
   profile.ended(at(0), at(2), 1);
-  profile.ended(at(1), at(3), 1);
+  EXPECT_EQ(profile.figures().span(), std::chrono::milliseconds(2));
+  profile.began();
+  profile.reset();
+  profile.began();
+  profile.ended(at(1), at(2), 1);
+  profile.ended(at(2), at(3), 1);
   EXPECT_EQ(profile.figures().envelopes, 2u);
   EXPECT_EQ(profile.figures().overlapped, 1u);
   EXPECT_EQ(profile.figures().concurrent_peak, 2u);
