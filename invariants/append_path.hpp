@@ -5,12 +5,11 @@
 // answer; a log PUT is not among it, because the log's own fibers send those for everybody. So:
 //
 // - a handler only reads rows: it never writes to the store, and never looks at ownership or
-// leases;
+//   leases;
 // - once its append has joined the log (step Append) it asks nothing at all; a GET whose renewal of
 //   a TTL has joined it reads on meanwhile, and whoever is sent away begins anew;
 // - its answer leaves at the very moment at which its log position is acknowledged: not earlier,
-// and,
-//   as computing takes no time in a simulated world, not later, or it has waited for something
+//   and, as computing takes no time in a simulated world, not later, or it has waited for something
 //   else. A process that was stopped meanwhile is excused from the last, and so is a GET.
 #pragma once
 

@@ -1,8 +1,8 @@
 // When an incarnation may be treated as gone, and when it may think so itself:
 //
 // - it stops as fenced only if foreign content lies at its own seq (or its own has been collected,
-//   which takes a fence), and as expired only if its
-//   member document says so or names another incarnation: anything else is a healthy owner lost;
+//   which takes a fence), and as expired only if its member document says so or names another
+//   incarnation: anything else is a healthy owner lost;
 // - somebody fences its log, or says that it is expired, only if its member document says so
 //   (OWNERSHIP R3, Reads).
 #pragma once

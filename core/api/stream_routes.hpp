@@ -50,9 +50,10 @@
 // where its appends end, so there is no Content-Length then. The tail's byte position is what the
 // stream has had, in `Stream-Next-Offset`. A HEAD's error has the length that the GET's would have.
 //
-// `Stream-TTL` slides: it counts from the last GET of the stream, whatever its answer but 404, or
-// the last POST that succeeded, a producer's duplicate included. HEAD, a PUT that finds the stream,
-// and a POST that is refused don't count, nor does a read that a cache answered. Where the protocol
+// `Stream-TTL` slides: it counts from the last GET that was answered from the stream (200, 304, or
+// 400 for an offset that it does not have), or the last POST that succeeded, a producer's duplicate
+// included. HEAD, a PUT that finds the stream, and a POST that is refused don't count, nor does a
+// read that a cache answered. Where the protocol
 // is silent: a stream past its deadline is 404 to all, as if it had never been there, and a PUT
 // creates it anew; HEAD and PUT show the seconds that are left, rounded up. After a crash a stream
 // may be there for up to an eighth of its TTL longer. A GET whose renewal has to be written waits

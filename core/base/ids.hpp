@@ -56,9 +56,8 @@ struct StreamId {
 class StreamIdText {
  public:
   explicit StreamIdText(StreamId id);
-  operator std::string_view() const {
-    return {text_.data(), text_.size()};
-  }  // NOLINT(*-explicit-*)
+  // NOLINTNEXTLINE(*-explicit-*)
+  operator std::string_view() const { return {text_.data(), text_.size()}; }
 
  private:
   std::array<char, 32> text_;

@@ -11,49 +11,52 @@
 namespace morula {
 
 // name, rule that it breaks
-#define MORULA_MUTANT_LIST(X)                                                             \
-  X(ack_before_durable, "an answer does not wait for its log position")                   \
-  X(ack_out_of_order, "a batch is acknowledged before those below it have landed")        \
-  X(window_by_count, "the window counts PUTs in flight instead of spanning W seqs")       \
-  X(skip_fence, "a taker does not fence the log")                                         \
-  X(fence_without_second_list, "a fence counts without a second LIST")                    \
-  X(skip_seal, "a taker does not seal the manifest")                                      \
-  X(replay_one_short, "replay stops one object before the end of a closed range")         \
-  X(trim_without_cas, "trim goes by a flush whose CAS has not succeeded")                 \
-  X(trim_into_window, "trim deletes the last W landed objects")                           \
-  X(own_412_is_fence, "a 412 on an own seq counts as fenced without reading it")          \
-  X(other_412_is_success, "a 412 on an own seq counts as landed without reading it")      \
-  X(unknown_is_failure, "an unknown outcome of a swap counts as failed")                  \
-  X(serve_after_lease, "reads are answered without a look at the lease")                  \
-  X(expire_without_cas, "a taker starts without having set the member to expired")        \
-  X(dedupe_not_replayed, "replay leaves out producer rows")                               \
-  X(duplicate_before_durable, "a duplicate is answered before the original is durable")   \
-  X(old_generation_shows, "rows of an older generation are read")                         \
-  X(adopt_position_too_low, "an adopted shard's own entry starts at the acked position")  \
-  X(trim_reads_topology_first, "trim notes position and pins after reading the topology") \
-  X(lease_from_answer, "the lease counts from the answer of a renewal")                   \
-  X(lease_from_repeat, "the lease counts from the last repeat of a renewal")              \
-  X(watch_from_send, "a watch counts from when its read was sent")                        \
-  X(expired_is_renewed, "an expired member document is renewed")                          \
-  X(stop_fence_too_early, "a clean stop writes its fence before its batches have landed") \
-  X(read_before_durable, "a read is answered before what it shows is durable")            \
-  X(refusal_before_durable, "a refusal is answered before what it rests on is durable")   \
-  X(flush_unacknowledged, "a flush takes what is not acknowledged")                       \
-  X(lease_without_margin, "a lease is used to its end, without its margin")               \
-  X(forward_repeats_unknown, "a forward whose outcome is unknown is sent again")          \
-  X(publish_on_later_version, "a takeover's CAS goes by a later version than it read")    \
-  X(tombstone_dropped_early, "a compaction drops a tombstone whose row lies elsewhere")   \
-  X(mark_not_raised, "a dropped generation's number is drawn again")                      \
-  X(compact_on_old_manifest, "a compaction goes by the manifest that it began with")      \
-  X(iterator_without_pin, "a read whose table was merged meanwhile is not begun again")   \
-  X(gc_young_table, "a table is garbage before its manifest is known to be lost")         \
-  X(gc_deletes_fence, "the FENCE of a dead incarnation is garbage, too")                  \
-  X(gc_reads_manifests_before_topology, "what is in use is read before what lies there")  \
-  X(checksum_ignored, "a block of a table whose checksum is wrong is used")               \
-  X(ttl_renewal_not_ahead, "a TTL is renewed in memory, not in the stream's row")         \
-  X(wall_floor_ignored, "expiry goes by the own wall clock alone")                        \
-  X(end_not_written, "a stream is answered as gone before later owners must agree")       \
-  X(expiry_differs_after_compaction, "a compaction's time is later than its rows")
+#define MORULA_MUTANT_LIST(X)                                                              \
+  X(ack_before_durable, "an answer does not wait for its log position")                    \
+  X(ack_out_of_order, "a batch is acknowledged before those below it have landed")         \
+  X(window_by_count, "the window counts PUTs in flight instead of spanning W seqs")        \
+  X(skip_fence, "a taker does not fence the log")                                          \
+  X(fence_without_second_list, "a fence counts without a second LIST")                     \
+  X(skip_seal, "a taker does not seal the manifest")                                       \
+  X(replay_one_short, "replay stops one object before the end of a closed range")          \
+  X(trim_without_cas, "trim goes by a flush whose CAS has not succeeded")                  \
+  X(trim_into_window, "trim deletes the last W landed objects")                            \
+  X(own_412_is_fence, "a 412 on an own seq counts as fenced without reading it")           \
+  X(other_412_is_success, "a 412 on an own seq counts as landed without reading it")       \
+  X(unknown_is_failure, "an unknown outcome of a swap counts as failed")                   \
+  X(serve_after_lease, "reads are answered without a look at the lease")                   \
+  X(expire_without_cas, "a taker starts without having set the member to expired")         \
+  X(dedupe_not_replayed, "replay leaves out producer rows")                                \
+  X(duplicate_before_durable, "a duplicate is answered before the original is durable")    \
+  X(old_generation_shows, "rows of an older generation are read")                          \
+  X(adopt_position_too_low, "an adopted shard's own entry starts at the acked position")   \
+  X(trim_reads_topology_first, "trim notes position and pins after reading the topology")  \
+  X(lease_from_answer, "the lease counts from the answer of a renewal")                    \
+  X(lease_from_repeat, "the lease counts from the last repeat of a renewal")               \
+  X(watch_from_send, "a watch counts from when its read was sent")                         \
+  X(expired_is_renewed, "an expired member document is renewed")                           \
+  X(stop_fence_too_early, "a clean stop writes its fence before its batches have landed")  \
+  X(read_before_durable, "a read is answered before what it shows is durable")             \
+  X(refusal_before_durable, "a refusal is answered before what it rests on is durable")    \
+  X(flush_unacknowledged, "a flush takes what is not acknowledged")                        \
+  X(lease_without_margin, "a lease is used to its end, without its margin")                \
+  X(forward_repeats_unknown, "a forward whose outcome is unknown is sent again")           \
+  X(publish_on_later_version, "a takeover's CAS goes by a later version than it read")     \
+  X(tombstone_dropped_early, "a compaction drops a tombstone whose row lies elsewhere")    \
+  X(mark_not_raised, "a dropped generation's number is drawn again")                       \
+  X(compact_on_old_manifest, "a compaction goes by the manifest that it began with")       \
+  X(iterator_without_pin, "a read whose table was merged meanwhile is not begun again")    \
+  X(gc_young_table, "a table is garbage before its manifest is known to be lost")          \
+  X(gc_deletes_fence, "the FENCE of a dead incarnation is garbage, too")                   \
+  X(gc_reads_manifests_before_topology, "what is in use is read before what lies there")   \
+  X(checksum_ignored, "a block of a table whose checksum is wrong is used")                \
+  X(ttl_renewal_not_ahead, "a TTL is renewed in memory, not in the stream's row")          \
+  X(wall_floor_ignored, "expiry goes by the own wall clock alone")                         \
+  X(end_not_written, "a stream is answered as gone before later owners must agree")        \
+  X(expiry_differs_after_compaction, "a compaction's time is later than its rows")         \
+  X(durable_wall_too_high, "the own time counts as one that later owners must begin with") \
+  X(floor_not_raised, "a flush does not carry the log's floor of time on")                 \
+  X(gc_collects_when_over, "a member that is expired collects garbage")
 
 enum class Mutant : uint8_t {
   none,

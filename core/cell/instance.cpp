@@ -193,9 +193,11 @@ void Instance::Impl::keep_collecting() {
     const auto collected = collector.Collect();
     if (!collected) {
       env.trace.log(Severity::kWarning, "collect_failed", {{"error", collected.error().message}});
-    } else if (collected->objects > 0) {
+    } else if (!*collected) {
+      clean.reset();  // whoever's turn it is may not have come to it before it becomes ours
+    } else if ((*collected)->objects > 0) {
       env.trace.log(Severity::kInfo, "garbage_collected",
-                    {{"objects", collected->objects}, {"bytes", collected->bytes}});
+                    {{"objects", (*collected)->objects}, {"bytes", (*collected)->bytes}});
     } else {
       clean = std::move(now);
     }

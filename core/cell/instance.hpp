@@ -13,8 +13,6 @@
 
 namespace morula {
 
-class BlockCache;
-
 class Instance {
  public:
   /// Draws a fresh incarnation. `env` and everything in it outlive the instance.

@@ -100,6 +100,7 @@ Result<> Instance::Impl::serve(Scope& fibers, std::vector<AdoptedShard> adopted)
     const auto taken = were_taken(manifests);
     if (taken && *taken) {
       env.trace.sometimes("an adopted shard was another's before it was open", true);
+      env.trace.log(Severity::kWarning, "taken_while_opening", {{"error", opened.error().message}});
       end_with(Ended::kLeaseLost);
       return fail(ErrorCode::kLeaseLost, "another member has taken what this one was opening");
     }

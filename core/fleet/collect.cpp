@@ -17,12 +17,14 @@ namespace morula {
 // The order is R8's: candidates, then member documents and fences, then the topology, then the
 // manifests that it names, then the deletions.
 // Step Collect
-Result<Collector::Collected> Collector::Collect() {
+Result<std::optional<Collector::Collected>> Collector::Collect() {
   auto members = read_members();
   MORULA_TRY(members);
   const auto first = std::ranges::find_if(
       *members, [](const auto& member) { return member.second.state == MemberState::kLive; });
-  if (first == members->end() || first->second.incarnation != self_) return Collected{};
+  if (first == members->end() || first->second.incarnation != self_) {
+    return std::nullopt;
+  }
 
   std::optional<Named> early;
   if (mutated(Mutant::gc_reads_manifests_before_topology)) {
@@ -36,7 +38,8 @@ Result<Collector::Collected> Collector::Collect() {
   // does not name is over.
   members = read_members();
   MORULA_TRY(members);
-  if (is_over(*members, self_)) return Collected{};  // it does not know yet: its lease will tell
+  // It does not know yet that it is over: its lease will tell.
+  if (is_over(*members, self_) && !mutated(Mutant::gc_collects_when_over)) return std::nullopt;
   for (const auto& [incarnation, left] : *remains) {
     const bool dead = is_over(*members, incarnation);
     if (dead && (!left.log.empty() || !left.tables.empty())) {

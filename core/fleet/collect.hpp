@@ -28,9 +28,9 @@ class Collector {
     uint64_t objects = 0;
     uint64_t bytes = 0;
   };
-  /// One round; nothing when it is another member's turn. After an error there may be garbage left
+  /// One round; nullopt when it is another member's turn. After an error there may be garbage left
   /// for the next one. Suspends.
-  Result<Collected> Collect();
+  Result<std::optional<Collected>> Collect();
 
  private:
   using Members = std::map<std::string, Member>;  // by name

@@ -100,7 +100,9 @@ Manifest Shard::flushed_manifest(LogSeq from, const std::vector<NewTable>& table
   Manifest next = next_version(env_, manifest(), log_.incarnation());
   for (const NewTable& table : tables) next.tables.push_back(table.entry);
   next.logs = {{prefix(), log_.incarnation(), from, std::nullopt}};
-  next.wall_floor = std::max(next.wall_floor, log_.wall_floor());
+  if (!mutated(Mutant::floor_not_raised)) {
+    next.wall_floor = std::max(next.wall_floor, log_.wall_floor());
+  }
   return next;
 }
 

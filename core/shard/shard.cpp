@@ -166,6 +166,7 @@ WallTime Shard::wall() const {
 // manifest says: what was acknowledged before that has been flushed, with a manifest whose floor is
 // not below that of the batches cut until then.
 WallTime Shard::durable_wall() const {
+  if (mutated(Mutant::durable_wall_too_high)) return wall();
   const WallTime flushed = manifest().wall_floor;
   if (log_.acknowledged() <= serves_from_) return flushed;
   return std::max(flushed, log_.acknowledged_floor());

@@ -73,7 +73,10 @@ Result<> Streams::Impl::load_sequence(StreamId id, StreamCreation& creation) {
   if (!creation.hot.has_sequence || creation.sequence) return {};
   auto row = rows.find(row_key::meta(id, creation.generation, RowKind::kSequence));
   MORULA_TRY(row);
-  if (!*row) return fail(ErrorCode::kCorrupt, "a stream's sequence row is missing");
+  if (!*row) {
+    if (is_over(creation, rows.wall())) return {};
+    return fail(ErrorCode::kCorrupt, "a stream's sequence row is missing");
+  }
   auto last = decode_sequence((*row)->value);
   MORULA_TRY(last);
   creation.sequence = std::move(*last);
@@ -121,17 +124,17 @@ Result<AppendVerdict> Streams::Impl::judge(const AppendRequest& request, std::st
     const ProducerClaim& claim = *request.producer;
     const auto known = find_producer(request.stream.id, creation, claim.id);
     MORULA_TRY(known);
+    // That may have taken a while: a stream that has expired meanwhile has lost such rows, too.
+    const WallTime now = rows.wall();
+    if (auto refusal = refuse_absent(request.stream, state, now)) return *refusal;
     const ProducerVerdict verdict = judge_producer(*known, claim.epoch, claim.seq);
     if (verdict == ProducerVerdict::kDuplicate) {
-      const WallTime now = rows.wall();
-      if (auto refusal = refuse_absent(request.stream, state, now)) return *refusal;
       renew_held(request.stream.id, state, now);
       return Appended{(*known)->tail, true, (*known)->epoch, (*known)->seq, creation.generation};
     }
     if (verdict != ProducerVerdict::kNew) return refuse_producer(verdict, claim, *known);
   }
   if (request.sequence) MORULA_TRY(load_sequence(request.stream.id, creation));
-  // Reading those rows may have taken a while: the stream may have expired.
   accepted.at = rows.wall();
   if (auto refusal = refuse_absent(request.stream, state, accepted.at)) return *refusal;
   if (auto refusal = refuse_conditions(request, creation)) return *refusal;

@@ -14,9 +14,8 @@ namespace morula {
 class OffsetText {
  public:
   explicit OffsetText(Offset offset);
-  operator std::string_view() const {
-    return {text_.data(), text_.size()};
-  }  // NOLINT(*-explicit-*)
+  // NOLINTNEXTLINE(*-explicit-*)
+  operator std::string_view() const { return {text_.data(), text_.size()}; }
 
  private:
   std::array<char, 33> text_;

@@ -104,7 +104,7 @@ ReadOutcome Streams::Impl::read(const ReadRequest& request) {
     given.info = describe(id, *state.newest, *now);
     if (request.from == ReadRequest::From::kOffset) given.start = request.offset;
     if (request.from == ReadRequest::From::kTail) given.start = given.info.tail;
-    if (given.start > given.info.tail) {
+    if (given.start > given.info.tail || given.start.bytes > given.info.tail.bytes) {
       return answer<ReadOutcome>(
           refuse_offset("the offset is beyond the tail, " + offset_text(given.info.tail)),
           position);

@@ -9,13 +9,12 @@
 //      over, whoever owns it then; when memory was lost in between, at most an eighth of a TTL
 //      later. An append writes the hot row anyway, and moves both.
 //   B. Nothing renews a stream whose deadline in memory is over, and "gone" is answered only when
-//   no
-//      later owner, and no later state of this one, can think otherwise: when the durable deadline
-//      lies at or below the time that every later owner begins with (`ShardRows::durable_wall`).
-//      Otherwise the end is written first: a hot row whose deadline is the one in memory, in a
-//      batch that carries a time not below it. (why: at its end in memory a stream may have an
-//      eighth left in its row; and a taker's wall clock may be behind that of the owner that said
-//      "gone".)
+//      no later owner, and no later state of this one, can think otherwise: when the durable
+//      deadline lies at or below the time that every later owner begins with
+//      (`ShardRows::durable_wall`). Otherwise the end is written first: a hot row whose deadline is
+//      the one in memory, in a batch that carries a time not below it. (why: at its end in memory
+//      a stream may have an eighth left in its row; and a taker's wall clock may be behind that of
+//      the owner that said "gone".)
 //
 // A stream with `Stream-Expires-At` has one deadline, which no request moves; B holds for it, too.
 #include <algorithm>
@@ -52,7 +51,7 @@ void extend_deadline(StreamCreation& creation, WallTime now) {
 Result<WallTime> Streams::Impl::settle(const StreamHash& stream, StreamState& state,
                                        Access access) {
   const WallTime now = rows.wall();
-  if (is_settled(stream, state, now, access)) return now;
+  if (settle_in_memory(stream, state, now, access)) return now;
   MORULA_TRY(rows.wait_for_room());
   MutexLock lock(state.mutex);
   return settle_held(stream, state, access);
@@ -60,7 +59,7 @@ Result<WallTime> Streams::Impl::settle(const StreamHash& stream, StreamState& st
 
 WallTime Streams::Impl::settle_held(const StreamHash& stream, StreamState& state, Access access) {
   const WallTime now = rows.wall();
-  if (is_settled(stream, state, now, access)) return now;
+  if (settle_in_memory(stream, state, now, access)) return now;
   if (exists(state, now)) {
     renew_held(stream.id, state, now);
     return now;
@@ -76,8 +75,8 @@ WallTime Streams::Impl::settle_held(const StreamHash& stream, StreamState& state
 
 /// Nothing has to be written before `stream` is answered as of `now`. What can be renewed in memory
 /// is renewed.
-bool Streams::Impl::is_settled(const StreamHash& stream, StreamState& state, WallTime now,
-                               Access access) const {
+bool Streams::Impl::settle_in_memory(const StreamHash& stream, StreamState& state, WallTime now,
+                                     Access access) const {
   if (!state.newest || state.newest->deleted || !state.newest->deadline) return true;
   StreamCreation& creation = *state.newest;
   if (!exists(state, now)) {

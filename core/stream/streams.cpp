@@ -48,9 +48,7 @@ Result<> Streams::Impl::load(StreamId id, StreamState& state) {
     newest->deleted = (*row)->deleted;
     newest->hot = *hot;
     newest->deadline = hot->deadline;
-    // Of one that has expired, a compaction may have left no other row.
-    const bool over = newest->deleted || (hot->deadline && *hot->deadline <= rows.wall());
-    if (!over) MORULA_TRY(load_descriptor(id, *newest));
+    if (!is_over(*newest, rows.wall())) MORULA_TRY(load_descriptor(id, *newest));
   }
   state.newest = std::move(newest);
   state.loaded = true;
@@ -65,7 +63,10 @@ Result<> Streams::Impl::load_descriptor(StreamId id, StreamCreation& creation) {
   }
   auto row = rows.find(row_key::meta(id, creation.generation, RowKind::kDescriptor));
   MORULA_TRY(row);
-  if (!*row) return fail(ErrorCode::kCorrupt, "a stream has a hot row but no descriptor row");
+  if (!*row) {
+    if (is_over(creation, rows.wall())) return {};
+    return fail(ErrorCode::kCorrupt, "a stream has a hot row but no descriptor row");
+  }
   auto descriptor = decode_descriptor((*row)->value);
   MORULA_TRY(descriptor);
   creation.content_type = std::move(descriptor->content_type);
@@ -82,10 +83,12 @@ Result<StreamStatePtr> Streams::Impl::open(StreamId id) {
   return state;
 }
 
+bool Streams::Impl::is_over(const StreamCreation& creation, WallTime now) {
+  return creation.deleted || (creation.deadline && *creation.deadline <= now);
+}
+
 bool Streams::Impl::exists(const StreamState& state, WallTime now) {
-  if (!state.newest || state.newest->deleted) return false;
-  const auto& deadline = state.newest->deadline;
-  return !deadline || now < *deadline;
+  return state.newest && !is_over(*state.newest, now);
 }
 
 std::optional<Refused> Streams::Impl::refuse_absent(const StreamHash& stream,

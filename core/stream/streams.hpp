@@ -10,7 +10,7 @@
 //   moment, and passes `ShardRows::confirm` with the log position of that state's last change.
 //
 // A write that was applied but not confirmed ends as `OutcomeUnknown`: it may be durable, or become
-// so. Everything else that keeps an answer from being given is `Unserved`: nothing was written.
+// so. Everything else that keeps an answer from being given is `Unserved`.
 //
 // A stream with a TTL gets all of it again by every read of it and every append that succeeds,
 // duplicates included; not by a head, a create that finds it, or an append that is refused. How
@@ -108,9 +108,9 @@ struct Refused {
   uint64_t expected_seq = 0;    // with kSequenceGap
 };
 
-/// No answer can be given here and now; nothing was written but a renewal, perhaps. kFenced,
-/// kLeaseLost, kMoved: somebody else serves the stream, or soon will. kBusy: a bound. Others: the
-/// store; kCorrupt: damage.
+/// No answer can be given here and now; nothing was written but a renewal or an end, perhaps.
+/// kFenced, kLeaseLost, kMoved: somebody else serves the stream, or soon will. kBusy: a bound.
+/// Others: the store; kCorrupt: damage.
 struct Unserved {
   Error error;
 };

@@ -48,6 +48,8 @@ struct Streams::Impl {
   /// The caller knows that `creation` is not deleted.
   StreamInfo describe(StreamId id, const StreamCreation& creation, WallTime now) const;
   static bool exists(const StreamState& state, WallTime now);
+  /// Deleted or expired: a compaction may have left no row of it but the hot one, or not even that.
+  static bool is_over(const StreamCreation& creation, WallTime now);
 
   // renewal.cpp
   enum class Access : uint8_t { kLooks, kRenews };
@@ -59,7 +61,8 @@ struct Streams::Impl {
   WallTime settle_held(const StreamHash& stream, StreamState& state, Access access);
   /// The caller holds the mutex; the stream exists at `now`.
   void renew_held(StreamId id, StreamState& state, WallTime now);
-  bool is_settled(const StreamHash& stream, StreamState& state, WallTime now, Access access) const;
+  bool settle_in_memory(const StreamHash& stream, StreamState& state, WallTime now,
+                        Access access) const;
 
   Refused refuse_too_large() const;
   /// Fills in all but `info` and `start`. False: `start` is not between two messages.

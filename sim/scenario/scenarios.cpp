@@ -249,11 +249,13 @@ void expiry_storm(Plan& plan, Random& random) {
   // Where little is written, what has been answered is not soon in the log by chance.
   plan.clients = random.chance(1, 2) ? 3 : 8;
   plan.client_pause = milliseconds(random.chance(1, 2) ? 60 : 200);
-  plan.wall_error_max_ms = random.chance(1, 2) ? 20 : 4000;
+  constexpr uint64_t kWallErrors[] = {20, 4000, 20'000};
+  plan.wall_error_max_ms = kWallErrors[random.below(std::size(kWallErrors))];
+  plan.instance.collect_interval = milliseconds(random.chance(1, 2) ? 300 : 5000);
   InstanceConfig& config = plan.instance;
   config.stream.cached_streams_max = random.chance(1, 2) ? 1 : 10'000;
-  config.shard.unflushed_bytes_max = 6000;
-  config.shard.held_log_objects_max = 15;
+  config.shard.unflushed_bytes_max = random.chance(1, 2) ? 2000 : 6000;
+  config.shard.held_log_objects_max = random.chance(1, 2) ? 3 : 15;
   config.shard.compaction.stack_tables = 2;
   config.shard.compaction.bottom_stack_tables = 2;
   config.shard.compaction.table_bytes = 2000;
@@ -284,7 +286,7 @@ void anything(Plan& plan, Random& random) {
   constexpr Shape kStorms[] = {takeover_storm, zombie_storm,        store_storm,       lease_storm,
                                log_storm,      network_storm,       restart_same_name, two_standbys,
                                rolling_stops,  deletes_and_creates, zombie_writers,    many_owners,
-                               expiry_storm};
+                               expiry_storm,   garbage_storm};
   if (random.chance(1, 2)) kStorms[random.below(std::size(kStorms))](plan, random);
 }
 

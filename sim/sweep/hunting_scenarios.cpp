@@ -18,11 +18,14 @@ std::string_view hunting_scenario(Mutant mutant) {
       return "lease_storm";
     case Mutant::iterator_without_pin:
     case Mutant::gc_young_table:
+    case Mutant::gc_collects_when_over:
     case Mutant::checksum_ignored:
       return "garbage_storm";
     case Mutant::ttl_renewal_not_ahead:
     case Mutant::wall_floor_ignored:
     case Mutant::end_not_written:
+    case Mutant::durable_wall_too_high:
+    case Mutant::floor_not_raised:
     case Mutant::expiry_differs_after_compaction:
       return "expiry_storm";
     case Mutant::trim_reads_topology_first:
