@@ -33,8 +33,8 @@ inline std::string value_of(uint64_t n, size_t bytes) {
 inline Row data_row(uint64_t n, uint64_t streams, size_t value_bytes) {
   Random random(n % streams);
   const StreamId id{random.next(), random.next()};
-  return {Tree::kData, row_key::data(id, Generation(1), {n, n * value_bytes}), ChangeNumber(n),
-          false, value_of(n, value_bytes)};
+  return {Tree::kData, row_key::data(id, Generation(1), {n + 1, (n + 1) * value_bytes}),
+          ChangeNumber(n + 1), false, value_of(n, value_bytes)};
 }
 
 inline Row hot_row(uint64_t n) {

@@ -10,6 +10,11 @@
 
 namespace morula {
 
+StoreDefaults defaults_of(std::string_view location) {
+  if (is_s3_location(location)) return {.puts_per_second = 10, .flush_objects = 500};
+  return {};
+}
+
 bool is_s3_location(std::string_view location) {
   return location.starts_with("s3://");
 }

@@ -36,6 +36,15 @@ struct OpenedStore {
 Result<OpenedStore> open_store(Loop& loop, Trace& trace, const StoreOptions& options,
                                StoreAccess access);
 
+/// What suits a store of that kind, unless somebody says otherwise.
+struct StoreDefaults {
+  uint64_t puts_per_second = 0;  // the log's budget; 0: no limit
+  /// A shard flushes when it holds back so many log objects: as many are read at a takeover.
+  uint64_t flush_objects = 4000;
+};
+/// S3 charges by the request, and takes a round trip for each.
+StoreDefaults defaults_of(std::string_view location);
+
 /// True for "s3://...".
 bool is_s3_location(std::string_view location);
 /// The directory in "file:DIR". kInvalid otherwise, with what is allowed.

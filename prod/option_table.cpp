@@ -76,8 +76,9 @@ Table memory_options(ServeOptions& o) {
   return {
       {"flush-bytes", kMemory, Bytes{&cell.shard.unflushed_bytes_max},
        "A shard writes its tables when so much is only in the log"},
-      {"flush-objects", kMemory, &cell.shard.held_log_objects_max,
-       "Or when it keeps so many log objects from being deleted"},
+      {"flush-objects", kMemory, &o.flush_objects,
+       "Or when it keeps so many log objects from being deleted; auto: 500 on S3, 4000 on a "
+       "directory"},
       {"memtable-bytes", kMemory, Bytes{&cell.shard.memtable_bytes_max},
        "Appends wait for a flush beyond it"},
       {"block-cache-bytes", kMemory, Bytes{&cell.block_cache_bytes},

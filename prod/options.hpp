@@ -32,8 +32,9 @@ struct ServeOptions {
   LogFormat log_format = LogFormat::kLogfmt;
   bool profile = false;
   uint64_t compute_threads = 2;
-  // What one log may write in a second; auto: as the store charges by the request or not.
+  // Auto where absent: see StoreDefaults.
   std::optional<uint64_t> puts_per_second;
+  std::optional<uint64_t> flush_objects;
   InstanceConfig instance;
   HttpServerConfig http;
 };

@@ -31,7 +31,6 @@ namespace {
 constexpr Duration kRestartPause = std::chrono::milliseconds(200);
 constexpr Duration kRestartPauseMax = std::chrono::seconds(5);
 // Such a store charges by the request: a busy cell pays for bytes, not for impatience.
-constexpr uint64_t kS3PutsPerSecond = 10;
 constexpr Duration kReadyPoll = std::chrono::milliseconds(20);
 // Of the connections' descriptors, for files, calls and the rest.
 constexpr size_t kOtherDescriptors = 256;
@@ -181,8 +180,10 @@ int serve(const ServeOptions& given) {
   const size_t for_connections =
       descriptors / 2 > kOtherDescriptors ? descriptors - kOtherDescriptors : descriptors / 2;
   options.http.connections_max = std::min(options.http.connections_max, for_connections);
-  options.instance.log.puts_per_second = options.puts_per_second.value_or(
-      is_s3_location(options.store.location) ? kS3PutsPerSecond : 0);
+  const StoreDefaults defaults = defaults_of(options.store.location);
+  options.instance.log.puts_per_second = options.puts_per_second.value_or(defaults.puts_per_second);
+  options.instance.shard.held_log_objects_max =
+      options.flush_objects.value_or(defaults.flush_objects);
   options.http.limits.body_bytes_max = options.instance.stream.append_bytes_max + kBodySlack;
 
   Loop loop;

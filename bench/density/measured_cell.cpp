@@ -22,6 +22,7 @@ void TroubleTrace::log(Severity severity, std::string_view event, std::initializ
 
 MeasuredCell::MeasuredCell(const std::string& directory, InstanceConfig config)
     : config_(std::move(config)) {
+  config_.shard.held_log_objects_max = defaults_of("file:").flush_objects;
   if (!directory.empty()) {
     auto opened =
         open_store(loop_, trace_, StoreOptions{"file:" + directory, {}}, StoreAccess::kServe);

@@ -130,11 +130,11 @@ std::optional<CompactionPlan> pick_compaction(const CompactionConfig& config,
             stack.depth * kDue / (bottom ? config.bottom_stack_tables : config.stack_tables);
         if (depth <= most) continue;
         most = depth;
-        plan = {tree, level, level + 1, {}, 0};
-        if (bottom && stack.bytes < config.bottom_stack_bytes) plan.to_level = level;
         const auto small =
             level == 0 ? std::nullopt : small_stack(stack.tables, config.table_bytes);
-        if (small) plan.to_level = level;
+        plan = {tree, level, level + 1, {}, 0, false};
+        plan.beside_larger = small && small->tables.size() < stack.tables.size();
+        if (small || (bottom && stack.bytes < config.bottom_stack_bytes)) plan.to_level = level;
         for (const ManifestTable* table : (small ? *small : stack).tables) {
           plan.inputs.push_back(*table);
         }

@@ -102,10 +102,11 @@ Result<Shard::Swapped> Shard::Compact(const CompactionPlan& plan) {
 
 CompactionMerge Shard::merge_of(const CompactionPlan& plan) const {
   std::vector<TableScan> inputs;
-  // The tables of level 0 are of all streams: with them, all meta rows would have to be read for
-  // little data. What is dead among their rows goes when they are merged further down.
+  // The tables of level 0 are of all streams, and so may small ones beside larger be: with them,
+  // all meta rows would have to be read for little data. What is dead among their rows goes when
+  // they are merged further down, or with the larger ones.
   std::optional<std::vector<TableScan>> hot;
-  if (plan.from_level > 0) hot.emplace();
+  if (plan.from_level > 0 && !plan.beside_larger) hot.emplace();
   std::vector<ManifestTable> outside;
   for (const NewTable& table : published_) {
     const bool joins = hot && plan.tree == Tree::kData && table.entry.tree == Tree::kMeta &&

@@ -112,9 +112,11 @@ TEST(PickCompaction, MergesWhatIsSmallByItselfFirst) {
   auto plan = pick_compaction(config, manifest);
   EXPECT_EQ(keys_of(plan), (Keys{"1:1", "1:2"}));
   EXPECT_EQ(plan->to_level, 1u);
+  EXPECT_TRUE(plan->beside_larger);
   manifest.tables.back().bytes = 300;
   plan = pick_compaction(config, manifest);
   EXPECT_EQ(keys_of(plan), (Keys{"1:0", "1:1", "1:2"}));
+  EXPECT_FALSE(plan->beside_larger);
 }
 
 /// Flushes of equal size, spread over the whole space, with every merge carried out; no rows are
