@@ -19,7 +19,11 @@ void append_number(std::string& out, uint64_t number) {
 class HttpProtocol final : public Protocol {
  public:
   HttpProtocol(const Workload& workload, const std::string& host)
-      : workload_(workload), record_(record_of(workload.record_bytes)) {
+      : workload_(workload),
+        record_(record_of(workload.record_bytes)),
+        new_path_(fmt::format("PUT {}load-{}-new-", workload.prefix, workload.nonce)),
+        new_end_(fmt::format(" HTTP/1.1\r\nHost: {}\r\n{}Content-Length: {}\r\n\r\n", host,
+                             kContentType, workload.record_bytes)) {
     for (size_t stream = 0; stream < workload.streams; ++stream) {
       const std::string path = fmt::format("{}load-{}-{}", workload.prefix, workload.nonce, stream);
       const std::string end = fmt::format(" HTTP/1.1\r\nHost: {}\r\n", host);
@@ -50,6 +54,13 @@ class HttpProtocol final : public Protocol {
         return;
       case Operation::kFill:
       case Operation::kAppend:
+        if (workload_.creates && operation == Operation::kAppend) {
+          head.assign(new_path_);
+          append_number(head, created_++);
+          head.append(new_end_);
+          request.body = record_;
+          return;
+        }
         head.assign(appends_[stream]);
         if (!producers_.empty() && operation == Operation::kAppend) {
           head.append(producers_[connection]);
@@ -66,6 +77,9 @@ class HttpProtocol final : public Protocol {
  private:
   Workload workload_;
   std::string record_;
+  std::string new_path_;
+  std::string new_end_;
+  uint64_t created_ = 0;
   std::vector<std::string> creates_;
   std::vector<std::string> appends_;  // without the empty line
   std::vector<std::string> reads_;

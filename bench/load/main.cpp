@@ -20,6 +20,7 @@ constexpr const char* kFooter = R"(
   morula-load --url http://127.0.0.1:4437 --connections 64 --streams 1000
   morula-load --url http://127.0.0.1:4437 --streams 1 --fill 100 --read-share 1
   morula-load --url http://127.0.0.1:4437 --rate 5000 --json
+  morula-load --url http://127.0.0.1:4437 --connections 64 --depth 8 --create
   morula-load --url redis://127.0.0.1:6379 --connections 64 --streams 1000
   morula-load --url http://127.0.0.1:4437 --idle 5000
 
@@ -60,6 +61,8 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--read-share", run.read_share, "Part of the requests that read from the start")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
+  app.add_flag("--create", options.workload.creates,
+               "Each request that is no read creates a stream with one record");
   app.add_option("--fill", options.fill, "Records put into each stream before the run");
   app.add_option("--duration", options.duration_seconds, "Seconds that are measured")
       ->check(CLI::Range(0.01, 86400.0))
@@ -152,6 +155,10 @@ int start(Options& options) {
   if (!target) return fail_with(target.error());
   if (target->dialect == Dialect::kNats && options.run.read_share > 0) {
     return fail_with({ErrorCode::kInvalid, "--read-share: reads of NATS are not supported"});
+  }
+  const bool http = target->dialect != Dialect::kNats && target->dialect != Dialect::kRedis;
+  if (options.workload.creates && (!http || options.workload.producers)) {
+    return fail_with({ErrorCode::kInvalid, "--create: only over HTTP, and without --producers"});
   }
   if (options.run.server_pid == 0) {
     options.run.server_pid = listener_of(target->port).value_or(0);

@@ -45,6 +45,7 @@ struct Workload {
   size_t streams = 1;
   size_t record_bytes = 400;
   bool producers = false;  // idempotent: each connection is a producer
+  bool creates = false;    // what is measured instead of appends: new streams of one record
   std::string prefix;      // of the streams' names
   std::string nonce;       // that no other run has
 };
