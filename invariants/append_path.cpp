@@ -22,7 +22,8 @@ void AppendPath::asked_store(HandlerId handler, bool writes, Purpose purpose, st
   auto found = handled_.find(handler);
   if (found == handled_.end()) return;
   const Handled& handled = found->second;
-  bool reads_rows = purpose == Purpose::kMetaRead || purpose == Purpose::kDataRead;
+  bool reads_rows = purpose == Purpose::kMetaRead || purpose == Purpose::kDataRead ||
+                    purpose == Purpose::kIndexRead;
   std::string wrong;
   if (writes) {
     wrong = "writes to the store";

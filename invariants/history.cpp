@@ -18,6 +18,8 @@ std::string_view to_string(OpKind kind) {
       return "head";
     case OpKind::kDelete:
       return "delete";
+    case OpKind::kListed:
+      return "listing";
   }
   return "?";
 }

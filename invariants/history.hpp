@@ -19,7 +19,14 @@
 
 namespace morula::invariants {
 
-enum class OpKind : uint8_t { kCreate, kAppend, kRead, kHead, kDelete };
+enum class OpKind : uint8_t {
+  kCreate,
+  kAppend,
+  kRead,
+  kHead,
+  kDelete,
+  kListed,  // what one page of a listing says of one path: it is there, or it is not
+};
 std::string_view to_string(OpKind kind);
 
 /// Of an append by an idempotent producer.

@@ -10,6 +10,7 @@ namespace morula::invariants {
 Observer::Observer(std::function<Duration()> now, const ObjectView& objects)
     : now_(std::move(now)),
       reachable_(objects, violations_),
+      listings_(violations_),
       reads_(reachable_, violations_),
       acknowledgements_(objects, reachable_, reads_, violations_),
       leases_(violations_),
@@ -40,6 +41,41 @@ void Observer::end(OpRef ref, const Response& response) {
   const Op& op = history_.op(ref);
   check_durable(op, ref);
   stream(op.request.path).end(ref);
+}
+
+void Observer::unexpected(std::string_view what) {
+  if (any_damage_) return;
+  violations_.report(Invariant::kServed, now_(), std::string(what));
+}
+
+OpenListing Observer::begin_listing(ListQuestion question) {
+  OpenListing listing{std::move(question), {}};
+  for (const auto& [path, history] : streams_) {
+    if (!Listings::asks_for(listing.question, path)) continue;
+    Request request;
+    request.client = listing.question.client;
+    request.number = listing.question.number;
+    request.server = listing.question.server;
+    request.kind = OpKind::kListed;
+    request.path = path;
+    listing.ops.push_back(begin(std::move(request)));
+  }
+  return listing;
+}
+
+void Observer::end_listing(const OpenListing& listing, const ListAnswer* answer) {
+  Response nothing;
+  nothing.outcome = Outcome::kRefused;
+  for (const OpRef op : listing.ops) {
+    const std::string& path = history_.op(op).request.path;
+    end(op, answer == nullptr ? nothing : Listings::says(listing.question, *answer, path));
+  }
+  if (answer == nullptr) return;
+  listings_.check(listing.question, *answer, now_());
+  for (const ListAnswer::Stream& stream : answer->streams) {
+    const std::string name = Listings::name_of(listing.question, stream.path);
+    if (!streams_.contains(name)) listings_.unheard_of(listing.question, name, now_());
+  }
 }
 
 void Observer::unexpected(OpRef ref, std::string_view what) {

@@ -23,6 +23,7 @@
 #include "invariants/fencing_rules.hpp"
 #include "invariants/history.hpp"
 #include "invariants/lease_rules.hpp"
+#include "invariants/listings.hpp"
 #include "invariants/object_view.hpp"
 #include "invariants/reachable.hpp"
 #include "invariants/read_lease.hpp"
@@ -56,6 +57,12 @@ class Observer {
   void end(OpRef op, const Response& response);
   /// It was given an answer that the protocol has no place for.
   void unexpected(OpRef op, std::string_view what);
+  /// The same of a listing.
+  void unexpected(std::string_view what);
+  /// A client asks for a page of a listing, and is answered or not (nullptr): each path that it is
+  /// about gets an operation of its own.
+  OpenListing begin_listing(ListQuestion question);
+  void end_listing(const OpenListing& listing, const ListAnswer* answer);
   /// The client is dead: what it had asked stays without answer, and nobody waits for it.
   void client_died(uint32_t client);
 
@@ -116,6 +123,7 @@ class Observer {
   std::map<std::string, StreamHistory> streams_;
   DurableRecords durable_;
   Reachable reachable_;
+  Listings listings_;
   ReadLease reads_;
   Acknowledgements acknowledgements_;
   LeaseRules leases_;

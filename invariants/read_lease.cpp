@@ -19,7 +19,7 @@ void ReadLease::answered(std::string_view instance, std::string_view tenant,
   const Topology* topology = reachable_.topology();
   if (topology == nullptr || !hasher_) return;
   auto parsed = RequestTarget::parse(target);
-  if (!parsed) return;
+  if (!parsed || !parsed->raw_path().starts_with(kStreamPrefix)) return;
   auto path = stream_path(parsed->raw_path(), StreamLimits{}.path_bytes_max);
   if (!path) return;
   const TopologyShard& shard = topology->shard_of((*hasher_)(tenant, *path).id);

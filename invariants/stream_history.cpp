@@ -239,6 +239,7 @@ std::optional<StreamHistory::Bounds> StreamHistory::bounds_of_ok(const Op& op) c
     case OpKind::kRead:
       return response.up_to_date || op.request.at_tail ? Bounds{tail, tail} : Bounds{last, tail};
     case OpKind::kHead:
+    case OpKind::kListed:
       return response.next ? Bounds{tail, tail} : Bounds{last, tail};
     case OpKind::kDelete:
       return Bounds{last, {*generation, Position::kGone}};

@@ -40,6 +40,7 @@ StreamHistory::Renewal StreamHistory::renewal_of(const Op& op) {
       return response.bad_offset ? Renewal::kDone : Renewal::kAtAnyTime;
     }
     case OpKind::kHead:
+    case OpKind::kListed:
     case OpKind::kDelete:
       return Renewal::kNone;
   }

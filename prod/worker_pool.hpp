@@ -14,7 +14,7 @@ namespace morula {
 
 class WorkerPool {
  public:
-  static constexpr size_t kPriorities = 9;
+  static constexpr size_t kPriorities = 10;
 
   /// `name`: of the threads, at most 15 characters. Signals are left to the caller's thread.
   WorkerPool(size_t threads, const char* name);

@@ -5,6 +5,7 @@
 
 #include "core/api/forward.hpp"
 #include "core/api/header_reader.hpp"
+#include "core/api/list_routes.hpp"
 #include "core/api/responses.hpp"
 
 namespace morula {
@@ -24,6 +25,26 @@ bool is_stream_method(std::string_view method) {
   return std::find(kMethods.begin(), kMethods.end(), method) != kMethods.end();
 }
 
+/// Who asks, and how the request came here.
+struct Asking {
+  std::string_view tenant;
+  uint64_t hops = 0;
+  bool pinned = false;
+};
+
+Asking read_asking(HeaderReader& headers) {
+  Asking asking;
+  asking.tenant = headers.short_text("Morula-Tenant", kTenantBytesMax).value_or(kDefaultTenant);
+  if (!std::ranges::all_of(asking.tenant, is_tenant_char)) {
+    headers.reject("Morula-Tenant has letters, digits, . _ and - only");
+  }
+  asking.hops = headers.number(kHopsHeader).value_or(0);
+  const auto pin = headers.text(kPinHeader);
+  if (pin && *pin != "redirect") headers.reject("Streams-Pin is redirect or absent");
+  asking.pinned = pin.has_value();
+  return asking;
+}
+
 }  // namespace
 
 Api::Api(const Env& env, const StreamHasher& hasher, Placement& placement, const ApiConfig& config)
@@ -36,6 +57,8 @@ HttpResponse Api::handle(const HttpRequest& request) {
     response = error_response(400, "invalid_target", target.error().message);
   } else if (target->raw_path().starts_with(kStreamPrefix)) {
     response = handle_stream(*target, request);
+  } else if (target->raw_path() == kListPath) {
+    response = handle_list(*target, request);
   } else {
     response = health(request, target->raw_path());
   }
@@ -46,7 +69,8 @@ HttpResponse Api::handle(const HttpRequest& request) {
 HttpResponse Api::health(const HttpRequest& request, std::string_view path) const {
   if (path != "/healthz" && path != "/readyz") {
     return error_response(404, "not_found",
-                          "there is nothing here; streams are at /v1/stream/<path>");
+                          "there is nothing here; streams are at /v1/stream/<path>, a list of "
+                          "them is at /v1/streams");
   }
   if (request.method != "GET" && request.method != "HEAD") return method_not_allowed("GET, HEAD");
   if (path == "/readyz" && !placement_.ready()) {
@@ -70,20 +94,20 @@ HttpResponse Api::handle_stream(const RequestTarget& target, const HttpRequest& 
                               " bytes; send it in several appends");
   }
   HeaderReader headers(request.headers);
-  const std::string_view tenant =
-      headers.short_text("Morula-Tenant", kTenantBytesMax).value_or(kDefaultTenant);
-  if (!std::all_of(tenant.begin(), tenant.end(), is_tenant_char)) {
-    headers.reject("Morula-Tenant has letters, digits, . _ and - only");
-  }
-  const uint64_t hops = headers.number(kHopsHeader).value_or(0);
-  const auto pin = headers.text(kPinHeader);
-  if (pin && *pin != "redirect") headers.reject("Streams-Pin is redirect or absent");
+  const Asking asking = read_asking(headers);
   if (headers.wrong()) return error_response(400, "invalid_header", *headers.wrong());
-  if (hops > kHopsMax) return moving_response();
+  if (asking.hops > kHopsMax) return moving_response();
 
-  StreamTarget stream{target, tenant, std::move(*path), {}};
+  StreamTarget stream{target, asking.tenant, std::move(*path), {}};
   stream.hash = hasher_(stream.tenant, stream.path);
-  return Forwarder(env_, config_, placement_, stream, request, hops, pin.has_value()).run();
+  return Forwarder(env_, config_, placement_, stream, request, asking.hops, asking.pinned).run();
+}
+
+HttpResponse Api::handle_list(const RequestTarget& target, const HttpRequest& request) {
+  HeaderReader headers(request.headers);
+  const Asking asking = read_asking(headers);  // a listing has no one owner to be redirected to
+  if (headers.wrong()) return error_response(400, "invalid_header", *headers.wrong());
+  return Lister(env_, config_, placement_, target, asking.tenant, request, asking.hops).run();
 }
 
 }  // namespace morula

@@ -2,6 +2,7 @@
 //
 //   /v1/stream/<path>   the Durable Streams protocol (core/api/stream_routes.hpp has the table of
 //                       statuses); served here, or forwarded to the instance that serves it
+//   /v1/streams         a tenant's streams (core/api/list_routes.hpp)
 //   /healthz            200 while the process answers
 //   /readyz             200 while every shard has an owner that serves, else 503
 //
@@ -42,6 +43,7 @@ class Api {
 
  private:
   HttpResponse handle_stream(const RequestTarget& target, const HttpRequest& request);
+  HttpResponse handle_list(const RequestTarget& target, const HttpRequest& request);
   HttpResponse health(const HttpRequest& request, std::string_view path) const;
 
   const Env env_;

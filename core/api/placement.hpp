@@ -4,8 +4,10 @@
 #include <memory>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "core/base/ids.hpp"
+#include "core/base/prefix.hpp"
 #include "core/base/units.hpp"
 
 namespace morula {
@@ -25,12 +27,19 @@ struct ServedUnknown {};
 
 using Place = std::variant<ServedHere, ServedElsewhere, ServedUnknown>;
 
+struct ShardPlace {
+  Prefix prefix;
+  Place place;
+};
+
 class Placement {
  public:
   virtual ~Placement() = default;
 
   /// What is known now; may be stale. Never suspends.
   virtual Place locate(StreamId id) = 0;
+  /// All shards, which partition the space; empty while nothing is known of them. As above.
+  virtual std::vector<ShardPlace> shards() = 0;
   /// An answer has shown that what `locate` said may be stale: looks again (many callers share one
   /// look). Returns when it has, whether or not it learned anything, and by `deadline`. Suspends;
   /// throws Cancelled.

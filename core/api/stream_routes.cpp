@@ -300,7 +300,7 @@ StreamResponse head(Streams& streams, const StreamTarget& target) {
 }
 
 StreamResponse remove(Streams& streams, const StreamTarget& target) {
-  const RemoveOutcome outcome = streams.remove(target.hash);
+  const RemoveOutcome outcome = streams.remove({target.hash, target.tenant, target.path});
   const auto* removed = std::get_if<Removed>(&outcome);
   if (removed == nullptr) return failure_response(outcome, "append_memory_busy");
   HttpResponse response;

@@ -39,16 +39,6 @@ size_t utf8_length(std::string_view text) {
   return 0;
 }
 
-bool is_printable_utf8(std::string_view text) {
-  while (!text.empty()) {
-    const size_t length = utf8_length(text);
-    const auto first = static_cast<unsigned char>(text.front());
-    if (length == 0 || first < 0x20 || first == 0x7f) return false;
-    text.remove_prefix(length);
-  }
-  return true;
-}
-
 Result<> check_escapes(std::string_view text) {
   for (size_t at = text.find('%'); at != std::string_view::npos; at = text.find('%', at + 3)) {
     if (at + 2 >= text.size() || hex_digit(text[at + 1]) < 0 || hex_digit(text[at + 2]) < 0) {
@@ -69,6 +59,16 @@ bool has_dot_segment(std::string_view path) {
 }
 
 }  // namespace
+
+bool is_printable_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const size_t length = utf8_length(text);
+    const auto first = static_cast<unsigned char>(text.front());
+    if (length == 0 || first < 0x20 || first == 0x7f) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
 
 Result<std::string> percent_decode(std::string_view text) {
   MORULA_TRY(check_escapes(text));

@@ -11,6 +11,7 @@
 namespace morula {
 
 inline constexpr std::string_view kStreamPrefix = "/v1/stream/";
+inline constexpr std::string_view kListPath = "/v1/streams";
 
 /// Path and query of a target. Both forms that a server must take are: "/path?query" and
 /// "http://host/path?query". A view: the text that was parsed outlives it.
@@ -34,6 +35,9 @@ class RequestTarget {
 Result<std::string> percent_decode(std::string_view text);
 /// Everything but unreserved characters and '/' escaped.
 std::string percent_encode(std::string_view path);
+
+/// UTF-8 without control characters.
+bool is_printable_utf8(std::string_view text);
 
 /// The path of a stream: what follows `kStreamPrefix`, decoded. kInvalid, saying what is allowed:
 /// 1 to `bytes_max` bytes of UTF-8 without control characters, and no segment "." or "..".

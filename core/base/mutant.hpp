@@ -56,7 +56,12 @@ namespace morula {
   X(expiry_differs_after_compaction, "a compaction's time is later than its rows")         \
   X(durable_wall_too_high, "the own time counts as one that later owners must begin with") \
   X(floor_not_raised, "a flush does not carry the log's floor of time on")                 \
-  X(gc_collects_when_over, "a member that is expired collects garbage")
+  X(gc_collects_when_over, "a member that is expired collects garbage")                    \
+  X(index_row_not_written, "a creation is not listed")                                     \
+  X(deleted_stays_listed, "a deletion leaves the stream's index row as it is")             \
+  X(listing_skips_shard, "a shard that does not answer is left out of a listing")          \
+  X(listing_before_durable, "a listing is answered before what it shows is durable")       \
+  X(index_dropped_early, "a flush does not write the rows of the index")
 
 enum class Mutant : uint8_t {
   none,

@@ -16,7 +16,7 @@ struct InstanceConfig {
   std::string name;  // [a-z0-9-], 1 to 63; unique among the live instances of the cell
   LogConfig log;     // its window counts only where the cell is created; else cell.json's
   LeaseConfig lease;
-  ShardConfig shard{.deadline_of = &deadline_of_hot_row};
+  ShardConfig shard{.deadline_of = &deadline_of_hot_row, .listing_of = &listing_of_descriptor_row};
   StreamLimits stream;
   RetryConfig retry;
   uint64_t block_cache_bytes = 64 * kMiB;

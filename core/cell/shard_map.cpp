@@ -66,7 +66,18 @@ void ShardMap::looked() {
 
 Place ShardMap::locate(StreamId id) {
   if (!topology_) return ServedUnknown{};
-  const TopologyShard& row = topology_->shard_of(id);
+  return place_of(topology_->shard_of(id));
+}
+
+std::vector<ShardPlace> ShardMap::shards() {
+  std::vector<ShardPlace> places;
+  if (!topology_) return places;
+  places.reserve(topology_->shards.size());
+  for (const TopologyShard& row : topology_->shards) places.push_back({row.prefix, place_of(row)});
+  return places;
+}
+
+Place ShardMap::place_of(const TopologyShard& row) const {
   if (const auto found = served_.find(row.prefix); found != served_.end()) {
     return ServedHere{std::shared_ptr<Streams>(found->second, &found->second->streams)};
   }

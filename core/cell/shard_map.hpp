@@ -53,10 +53,13 @@ class ShardMap : public Placement {
 
   // Placement
   Place locate(StreamId id) override;
+  std::vector<ShardPlace> shards() override;
   void refresh(Time deadline) override;
   bool ready() const override;
 
  private:
+  Place place_of(const TopologyShard& row) const;
+
   const Env env_;
   const IncarnationId self_;
   std::optional<Topology> topology_;

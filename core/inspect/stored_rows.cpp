@@ -47,13 +47,16 @@ Result<> StoredRows::open_tables(BlockCache& cache, const Manifest& manifest) {
     if (!entry.clip.contains(id_)) continue;
     auto table = Table::open(env_, cache, entry.key, entry.bytes, entry.tree);
     MORULA_TRY(table);
-    TreeSources& sources = entry.tree == Tree::kMeta ? meta_sources_ : data_sources_;
-    sources.tables.push_back({std::move(*table), entry.clip, entry.streams});
+    sources_[static_cast<size_t>(entry.tree)].tables.push_back(
+        {std::move(*table), entry.clip, entry.streams});
   }
-  meta_sources_.memtables.push_back(replayed_);
-  data_sources_.memtables.push_back(replayed_);
-  meta_ = std::make_shared<const TreeReader>(Tree::kMeta, std::move(meta_sources_));
-  data_ = std::make_shared<const TreeReader>(Tree::kData, std::move(data_sources_));
+  for (TreeSources& sources : sources_) sources.memtables.push_back(replayed_);
+  const auto reader = [&](Tree tree) {
+    return std::make_shared<const TreeReader>(tree, std::move(sources_[static_cast<size_t>(tree)]));
+  };
+  meta_ = reader(Tree::kMeta);
+  data_ = reader(Tree::kData);
+  index_ = reader(Tree::kIndex);
   return {};
 }
 

@@ -1,6 +1,7 @@
 // The rows of one stream as they lie in the bucket: tables of its shard, and what only logs hold.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -30,7 +31,11 @@ class StoredRows final : public ShardRows {
   Result<> scan_data(DataScan& scan, const TakeRow& take) override {
     return data_->scan_data(scan, take);
   }
+  Result<> scan_index(RangeScan& scan, const TakeRow& take) override {
+    return index_->scan_range(scan, take);
+  }
   LogSeq apply(StreamId id, const ChangedRows& rows) override;
+  std::optional<LogSeq> applied() const override { return std::nullopt; }
   Result<> wait_for_room() override { return {}; }
   Result<> confirm(std::optional<LogSeq>, Wrote) override { return {}; }
   Generation next_generation(std::optional<Generation> last) const override;
@@ -51,10 +56,10 @@ class StoredRows final : public ShardRows {
   const StreamId id_;
   WallTime wall_floor_;
   std::shared_ptr<Memtable> replayed_ = std::make_shared<Memtable>();
-  TreeSources meta_sources_;
-  TreeSources data_sources_;
+  std::array<TreeSources, kTrees.size()> sources_;  // by Tree
   std::shared_ptr<const TreeReader> meta_;
   std::shared_ptr<const TreeReader> data_;
+  std::shared_ptr<const TreeReader> index_;
 };
 
 }  // namespace morula

@@ -13,7 +13,7 @@ constexpr uint64_t kDue = 1000;  // how deep a stack is, in thousandths of what 
 /// Tables of one level that lie over each other, directly or by way of others.
 struct Stack {
   std::vector<const ManifestTable*> tables;
-  StreamRange streams;
+  KeyRange streams;
   uint64_t depth = 0;  // over the stream that has most tables
   uint64_t bytes = 0;
 };
@@ -39,12 +39,12 @@ std::vector<Stack> stacks_of(Level level, uint64_t table_bytes) {
   });
   std::vector<Stack> stacks;
   struct Open {
-    StreamId last;
+    std::string_view last;
     bool may_be_piece;
   };
   std::vector<Open> open;  // the tables that are over the present place
   for (const ManifestTable* table : level) {
-    const StreamId first = table->streams.first;
+    const std::string_view first = table->streams.first;
     std::erase_if(open, [&](const Open& before) {
       return before.last < first || (before.may_be_piece && before.last == first);
     });
@@ -66,7 +66,7 @@ Stack all_of(const Level& level) {
   return all;
 }
 
-bool something_below(const std::vector<Level>& levels, size_t level, const StreamRange& streams) {
+bool something_below(const std::vector<Level>& levels, size_t level, const KeyRange& streams) {
   for (size_t below = level + 1; below < levels.size(); ++below) {
     for (const ManifestTable* table : levels[below]) {
       if (table->streams.overlaps(streams)) return true;
@@ -90,8 +90,12 @@ std::optional<Stack> small_stack(const Level& level, uint64_t table_bytes) {
 }
 
 /// So that outputs have at most `table_bytes` each, if streams are spread like hashes.
-uint8_t cut_bits(const StreamRange& streams, uint64_t bytes, uint64_t table_bytes) {
-  const int common = std::countl_zero(streams.first.high ^ streams.last.high);
+/// Tenants and paths are not: tables of the index are cut where they have their size.
+uint8_t cut_bits(Tree tree, const KeyRange& streams, uint64_t bytes, uint64_t table_bytes) {
+  if (tree == Tree::kIndex) return 0;
+  const StreamId first = row_key::stream_id(streams.first);
+  const StreamId last = row_key::stream_id(streams.last);
+  const int common = std::countl_zero(first.high ^ last.high);
   const uint64_t outputs = (bytes + table_bytes - 1) / std::max<uint64_t>(table_bytes, 1);
   const int more = outputs <= 1 ? 0 : 64 - std::countl_zero(outputs - 1);
   return static_cast<uint8_t>(std::min(common + more, 64));
@@ -99,8 +103,8 @@ uint8_t cut_bits(const StreamRange& streams, uint64_t bytes, uint64_t table_byte
 
 }  // namespace
 
-StreamRange CompactionPlan::streams() const {
-  StreamRange range = inputs.front().streams;
+KeyRange CompactionPlan::streams() const {
+  KeyRange range = inputs.front().streams;
   for (const ManifestTable& table : inputs) {
     range.first = std::min(range.first, table.streams.first);
     range.last = std::max(range.last, table.streams.last);
@@ -118,7 +122,7 @@ std::optional<CompactionPlan> pick_compaction(const CompactionConfig& config,
                                               const Manifest& manifest) {
   CompactionPlan plan;
   uint64_t most = kDue - 1;
-  for (const Tree tree : {Tree::kMeta, Tree::kData}) {
+  for (const Tree tree : kTrees) {
     const std::vector<Level> levels = levels_of(manifest, tree);
     for (uint32_t level = 0; level < levels.size(); ++level) {
       if (levels[level].empty()) continue;
@@ -142,7 +146,7 @@ std::optional<CompactionPlan> pick_compaction(const CompactionConfig& config,
     }
   }
   if (plan.inputs.empty()) return std::nullopt;
-  plan.cut_bits = cut_bits(plan.streams(), plan.bytes(), config.table_bytes);
+  plan.cut_bits = cut_bits(plan.tree, plan.streams(), plan.bytes(), config.table_bytes);
   return plan;
 }
 

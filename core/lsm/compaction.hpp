@@ -36,11 +36,11 @@ struct CompactionPlan {
   uint32_t from_level = 0;
   uint32_t to_level = 0;              // the same, or the next
   std::vector<ManifestTable> inputs;  // at least one
-  uint8_t cut_bits = 0;               // streams of one output share so many first bits
-  bool beside_larger = false;         // small tables, of a stack that has larger ones
+  uint8_t cut_bits = 0;        // streams of one output share so many first bits; 0: cut by size
+  bool beside_larger = false;  // small tables, of a stack that has larger ones
 
   /// From the first stream of the inputs to the last.
-  StreamRange streams() const;
+  KeyRange streams() const;
   uint64_t bytes() const;  // of the inputs
 };
 

@@ -5,12 +5,16 @@
 #include <utility>
 
 #include "core/base/mutant.hpp"
+#include "core/base/units.hpp"
 #include "core/rt/concurrently.hpp"
 
 namespace morula {
 namespace {
 
 constexpr size_t kReadsAtOnce = 8;
+constexpr uint64_t kUnlistedBytesMax = 16 * kMiB;  // in memory, until they are a table
+// Of a tombstone that no change of the stream wrote: it has ended, there is none after it.
+constexpr ChangeNumber kLastChange(UINT64_MAX);
 
 }  // namespace
 
@@ -77,7 +81,9 @@ CompactionMerge::Pause CompactionMerge::merge(TableBuilder& output) {
     if (next == nullptr) return Pause::kDone;
     const RowView row = next->row();
     const row_key::Parts& parts = next->parts();
-    if (is_full(output, parts.id)) return Pause::kOutputFull;
+    if (is_full(output, parts.id) || unlisted_->bytes() > kUnlistedBytesMax) {
+      return Pause::kOutputFull;
+    }
     const std::optional<bool> keep = keeps(row, parts);
     if (!keep) return Pause::kWantsMore;
     if (*keep) {
@@ -91,6 +97,11 @@ CompactionMerge::Pause CompactionMerge::merge(TableBuilder& output) {
       if (input.valid() && input.row().key == passed_) input.next();
     }
   }
+}
+
+std::shared_ptr<const Memtable> CompactionMerge::take_unlisted() {
+  if (unlisted_->empty()) return nullptr;
+  return std::exchange(unlisted_, std::make_shared<Memtable>());
 }
 
 /// The smallest key, and of equal keys the highest change number.
@@ -109,8 +120,8 @@ const TableScan* CompactionMerge::next_row() const {
 }
 
 std::optional<bool> CompactionMerge::keeps(const RowView& row, const row_key::Parts& parts) {
-  if (tree_ == Tree::kMeta) {
-    const bool keep = keeps_meta(row, parts);
+  if (tree_ != Tree::kData) {
+    const bool keep = keeps_newest(row, parts);
     if (!keep) dropped_.highest = std::max(dropped_.highest, parts.generation);
     return keep;
   }
@@ -119,20 +130,24 @@ std::optional<bool> CompactionMerge::keeps(const RowView& row, const row_key::Pa
   return keeps_data(parts);
 }
 
-bool CompactionMerge::keeps_meta(const RowView& row, const row_key::Parts& parts) {
-  // A stream's newest generation comes first, and in it the hot row.
+bool CompactionMerge::keeps_newest(const RowView& row, const row_key::Parts& parts) {
+  // A stream's newest generation comes first, and in it the hot row. Of the index tree it is the
+  // only row.
   if (!known_ || known_->id != parts.id) known_ = Known{parts.id, std::nullopt};
   std::optional<HotRows::Hot>& newest = known_->newest;
   if (parts.kind == RowKind::kHot && !newest) {
     // A row outside may have renewed what seems to have expired; nothing undoes a delete.
-    const bool all_is_here = !may_lie_outside(parts.id);
-    const bool expired = !row.deleted && all_is_here && expired_.covers(row.value);
+    const bool all_is_here = !may_lie_outside(row, parts.id);
+    const bool expired =
+        tree_ == Tree::kMeta && !row.deleted && all_is_here && expired_.covers(row.value);
     newest = HotRows::Hot{parts.generation, row.change, row.deleted, expired};
     if (row.deleted && all_is_here) ++dropped_.tombstones;
     if (expired) ++dropped_.expired;
     return !newest->over() || !all_is_here;
   }
   if (!newest || parts.generation > newest->generation) return true;  // its hot row lies elsewhere
+  const bool ends = newest->expired && parts.generation == newest->generation;
+  if (ends && parts.kind == RowKind::kDescriptor) unlist(row, parts);
   return parts.generation == newest->generation && !newest->over();
 }
 
@@ -144,10 +159,17 @@ bool CompactionMerge::keeps_data(const row_key::Parts& parts) {
   return false;
 }
 
-bool CompactionMerge::may_lie_outside(StreamId id) const {
+void CompactionMerge::unlist(const RowView& descriptor, const row_key::Parts& parts) {
+  if (expired_.listing_of == nullptr) return;
+  const auto key = expired_.listing_of(descriptor.value, parts.id, parts.generation);
+  if (key) unlisted_->put(Tree::kIndex, {*key, kLastChange, true, {}});
+}
+
+bool CompactionMerge::may_lie_outside(const RowView& row, StreamId id) const {
   if (mutated(Mutant::tombstone_dropped_early)) return false;
-  return std::ranges::any_of(outside_, [id](const ManifestTable& table) {
-    return table.streams.contains(id) && table.clip.contains(id);
+  const std::string_view place = row_key::place(tree_, row.key);
+  return std::ranges::any_of(outside_, [&](const ManifestTable& table) {
+    return table.streams.contains(place) && table.clip.contains(id);
   });
 }
 

@@ -5,6 +5,8 @@
 //         of one that is deleted. The tombstone itself (a deleted hot row) goes only when no table
 //         outside of the inputs can hold a row of its stream (OWNERSHIP R2). All rows of a
 //         generation that has expired, hot row included, under the same condition.
+//   index the same as of meta: a deletion is a tombstone here, too. For the end of a stream that
+//         expires nobody writes one, so the merge that drops its meta rows does (`take_unlisted`).
 //   data  rows of a generation whose hot row, in the meta tables of the same manifest version, is
 //         absent, deleted, expired, or of a newer generation. (A creation and its data are flushed
 //         together, so no hot row means that all of its generation has gone.)
@@ -20,11 +22,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "core/lsm/expired_by.hpp"
 #include "core/lsm/manifest.hpp"
+#include "core/lsm/memtable.hpp"
 #include "core/lsm/table_builder.hpp"
 #include "core/lsm/table_scan.hpp"
 
@@ -62,7 +66,7 @@ class CompactionMerge {
  public:
   enum class Pause : uint8_t {
     kWantsMore,   // `read_more`, then go on
-    kOutputFull,  // finish this output, then go on with a new one
+    kOutputFull,  // finish this output and take what is unlisted, then go on with new ones
     kDone,
   };
   struct Dropped {
@@ -87,6 +91,9 @@ class CompactionMerge {
   Pause merge(TableBuilder& output);
 
   const Dropped& dropped() const { return dropped_; }
+  /// Tombstones of the index tree for what was dropped since the last call. What takes the place of
+  /// the inputs has to hold them, from the same version of the manifest on. Null: there are none.
+  std::shared_ptr<const Memtable> take_unlisted();
 
  private:
   /// What the inputs say of the stream that the merge stands at.
@@ -98,9 +105,11 @@ class CompactionMerge {
   const TableScan* next_row() const;
   /// nullopt: more has to be read first.
   std::optional<bool> keeps(const RowView& row, const row_key::Parts& parts);
-  bool keeps_meta(const RowView& row, const row_key::Parts& parts);
+  bool keeps_newest(const RowView& row, const row_key::Parts& parts);
+  /// Its stream has expired, and its rows go: so does the one in the index.
+  void unlist(const RowView& descriptor, const row_key::Parts& parts);
   bool keeps_data(const row_key::Parts& parts);
-  bool may_lie_outside(StreamId id) const;
+  bool may_lie_outside(const RowView& row, StreamId id) const;
   bool is_full(const TableBuilder& output, StreamId next) const;
 
   Tree tree_;
@@ -114,6 +123,7 @@ class CompactionMerge {
   std::optional<Known> known_;
   std::optional<StreamId> added_;  // the stream of the last row of the output
   std::string passed_;
+  std::shared_ptr<Memtable> unlisted_ = std::make_shared<Memtable>();
   Dropped dropped_;
 };
 

@@ -1,15 +1,49 @@
 #include "core/lsm/manifest.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/document.hpp"
 
 namespace morula {
 namespace {
 
-constexpr DocumentFormat kFormat{"morula-manifest", 2};
+constexpr DocumentFormat kFormat{"morula-manifest", 3};
 constexpr uint64_t kLevelMax = 30;
 constexpr std::string_view kOpen = "open";  // `to` of a log entry without an end
+
+/// Places are bytes: a StreamId looks as its text does.
+std::string hex(std::string_view bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  text.reserve(2 * bytes.size());
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    text.push_back(kDigits[byte >> 4]);
+    text.push_back(kDigits[byte & 15]);
+  }
+  return text;
+}
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+Result<std::string> parse_hex(std::string_view text) {
+  std::string bytes;
+  bytes.reserve(text.size() / 2);
+  for (size_t i = 0; i + 1 < text.size(); i += 2) {
+    const int high = hex_digit(text[i]);
+    const int low = hex_digit(text[i + 1]);
+    if (high < 0 || low < 0) break;
+    bytes.push_back(static_cast<char>(high << 4 | low));
+  }
+  if (text.empty() || 2 * bytes.size() != text.size()) {
+    return fail(ErrorCode::kCorrupt, "must be bytes in lower-case hex digits");
+  }
+  return bytes;
+}
 
 Json table_json(const ManifestTable& table) {
   return Json::Object{{"key", table.key},
@@ -17,8 +51,8 @@ Json table_json(const ManifestTable& table) {
                       {"clip", table.clip.text()},
                       {"bytes", table.bytes},
                       {"level", uint64_t{table.level}},
-                      {"first", table.streams.first.text()},
-                      {"last", table.streams.last.text()}};
+                      {"first", hex(table.streams.first)},
+                      {"last", hex(table.streams.last)}};
 }
 
 Json log_json(const ManifestLog& log) {
@@ -29,10 +63,10 @@ Json log_json(const ManifestLog& log) {
 }
 
 Result<Tree> parse_tree(std::string_view text) {
-  for (const Tree tree : {Tree::kMeta, Tree::kData}) {
+  for (const Tree tree : kTrees) {
     if (text == to_string(tree)) return tree;
   }
-  return fail(ErrorCode::kCorrupt, "must be \"meta\" or \"data\"");
+  return fail(ErrorCode::kCorrupt, "must be \"meta\", \"data\" or \"index\"");
 }
 
 Result<ManifestTable> read_table(const Json& json, const std::string& path) {
@@ -44,8 +78,13 @@ Result<ManifestTable> read_table(const Json& json, const std::string& path) {
   table.clip = in.parsed("clip", Prefix::parse);
   table.bytes = in.number("bytes", 1);
   table.level = static_cast<uint32_t>(in.number("level", 0, kLevelMax));
-  table.streams.first = in.parsed("first", StreamId::parse);
-  table.streams.last = in.parsed("last", StreamId::parse);
+  table.streams.first = in.parsed("first", parse_hex);
+  table.streams.last = in.parsed("last", parse_hex);
+  for (const auto& [name, place] :
+       {std::pair("first", &table.streams.first), std::pair("last", &table.streams.last)}) {
+    const bool is_id = place->size() == row_key::kStreamBytes;
+    if (table.tree != Tree::kIndex && !is_id) in.wrong(name, "must be a stream's id");
+  }
   if (table.streams.last < table.streams.first) in.wrong("last", "must not be below `first`");
   MORULA_TRY(in.finish());
   return table;

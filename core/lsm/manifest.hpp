@@ -11,8 +11,8 @@
 #include "core/base/prefix.hpp"
 #include "core/base/result.hpp"
 #include "core/base/units.hpp"
+#include "core/lsm/key_range.hpp"
 #include "core/lsm/row.hpp"
-#include "core/lsm/stream_range.hpp"
 
 namespace morula {
 
@@ -22,8 +22,8 @@ struct ManifestTable {
   Tree tree = Tree::kMeta;
   Prefix clip = {};
   uint64_t bytes = 0;
-  uint32_t level = 0;        // see compaction.hpp
-  StreamRange streams = {};  // the streams of its first and its last row
+  uint32_t level = 0;     // see compaction.hpp
+  KeyRange streams = {};  // the places of its first and its last row
   friend bool operator==(const ManifestTable&, const ManifestTable&) = default;
 };
 

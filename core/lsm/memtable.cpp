@@ -35,8 +35,8 @@ constexpr size_t kRecentMin = 64;
 constexpr size_t kRecentMax = 8 * kKiB;
 constexpr size_t kRecentPerRow = 8;  // of fewer streams than places hardly any share one
 
-/// The first bytes as a number that compares as they do. They are a hash, so that hardly ever more
-/// of two keys need be compared.
+/// The first bytes as a number that compares as they do. In meta and data keys they are a hash,
+/// so that hardly ever more of two keys need be compared.
 uint64_t front_of(std::string_view key) {
   uint64_t front = 0;
   key.copy(reinterpret_cast<char*>(&front), sizeof(front));

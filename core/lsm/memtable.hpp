@@ -56,10 +56,12 @@ class Memtable {
 
   /// Memory that the rows occupy, with all overhead; 0 before the first put.
   uint64_t bytes() const {
-    return arena_.bytes() + sizeof(Node*) * (lists_[0].recent.size() + lists_[1].recent.size());
+    uint64_t places = 0;
+    for (const List& list : lists_) places += list.recent.size();
+    return arena_.bytes() + sizeof(Node*) * places;
   }
   uint64_t rows(Tree tree) const { return list(tree).rows; }
-  bool empty() const { return lists_[0].rows + lists_[1].rows == 0; }
+  bool empty() const { return arena_.bytes() == 0; }
 
  private:
   static constexpr int kHeightMax = 12;  // at a quarter per level: good for 16 million rows
@@ -83,7 +85,7 @@ class Memtable {
   int draw_height();
 
   Arena arena_;
-  std::array<List, 2> lists_;  // by Tree
+  std::array<List, kTrees.size()> lists_;  // by Tree
   uint64_t towers_ = 0;
 };
 

@@ -200,7 +200,7 @@ Result<> Table::keep_wanted(std::string_view bytes, uint64_t begin, const Sectio
   const auto parts = SectionParts::of(part_at(bytes, begin, section.block));
   if (!parts) return {};  // whoever asked finds out
   // A stream that isn't here must not cost others their place.
-  const bool of_a_stream = want.key.size() >= row_key::kStreamBytes;
+  const bool of_a_stream = tree_ != Tree::kIndex && want.key.size() >= row_key::kStreamBytes;
   if (of_a_stream && !stream_filter_may_contain(parts->filter, row_key::stream_id(want.key))) {
     return {};
   }

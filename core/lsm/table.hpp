@@ -112,7 +112,15 @@ class Table : public std::enable_shared_from_this<Table> {
     return read(range, use, read_purpose());
   }
   Purpose read_purpose() const {
-    return tree_ == Tree::kMeta ? Purpose::kMetaRead : Purpose::kDataRead;
+    switch (tree_) {
+      case Tree::kMeta:
+        return Purpose::kMetaRead;
+      case Tree::kData:
+        return Purpose::kDataRead;
+      case Tree::kIndex:
+        return Purpose::kIndexRead;
+    }
+    return Purpose::kDataRead;
   }
   Result<> read(std::optional<ByteRange> range, const Use& use, Purpose purpose) const;
   /// One read, repeated until the store answers or `give_up_after` has passed.

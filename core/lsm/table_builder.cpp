@@ -10,8 +10,15 @@
 namespace morula {
 
 TableOptions TableOptions::of(Tree tree) {
-  if (tree == Tree::kMeta) return {4 * kKiB, 128 * kKiB};
-  return {32 * kKiB, 256 * kKiB};
+  switch (tree) {
+    case Tree::kMeta:
+      return {4 * kKiB, 128 * kKiB};
+    case Tree::kData:
+      return {32 * kKiB, 256 * kKiB};
+    case Tree::kIndex:
+      return {16 * kKiB, 128 * kKiB};
+  }
+  return {};
 }
 
 TableBuilder::TableBuilder(Tree tree, TableOptions options)
@@ -19,17 +26,13 @@ TableBuilder::TableBuilder(Tree tree, TableOptions options)
 
 void TableBuilder::add(const RowView& row) {
   MORULA_CHECK(rows_ == 0 || last_key_ < row.key, "rows come in key order, each once");
-  const StreamId stream = row_key::stream_id(row.key);
-  if (!block_.empty() && is_full(stream, block_.bytes() + row.key.size() + row.value.size())) {
+  if (!block_.empty() && is_full(row.key, block_.bytes() + row.key.size() + row.value.size())) {
     cut_block(row.key);
   }
-  if (rows_ == 0) {
-    first_ = stream;
-    first_key_.assign(row.key);
-  }
-  if (rows_ == 0 || stream != last_) ++streams_;
-  last_ = stream;
-  section_.add_stream(stream);
+  if (rows_ == 0) first_key_.assign(row.key);
+  if (rows_ == 0 || place(row.key) != place(last_key_)) ++streams_;
+  // Nobody looks for one stream in the index.
+  if (tree_ != Tree::kIndex) section_.add_stream(row_key::stream_id(row.key));
   block_.add(row);
   last_key_.assign(row.key);
   ++rows_;
@@ -38,9 +41,9 @@ void TableBuilder::add(const RowView& row) {
 
 /// A block ends between two streams, unless one of them is large: a stream's few rows are read
 /// together, and a separator of streams is shorter than one of rows.
-bool TableBuilder::is_full(StreamId next, uint64_t bytes) const {
-  return bytes > options_.block_bytes &&
-         (next != last_ || bytes > options_.block_bytes + options_.block_bytes / 4);
+bool TableBuilder::is_full(std::string_view next, uint64_t bytes) const {
+  return bytes > options_.block_bytes && (place(next) != place(last_key_) ||
+                                          bytes > options_.block_bytes + options_.block_bytes / 4);
 }
 
 void TableBuilder::cut_block(std::string_view next) {
@@ -60,8 +63,8 @@ void TableBuilder::cut_section(std::string_view last) {
   section_begin_ = bytes_.size();
 }
 
-StreamRange TableBuilder::streams() const {
-  return {first_, last_};
+KeyRange TableBuilder::streams() const {
+  return {std::string(place(first_key_)), std::string(place(last_key_))};
 }
 
 std::string TableBuilder::finish() {
@@ -104,7 +107,7 @@ std::optional<BuiltTable> build_table(std::span<const std::shared_ptr<const Memt
     }
     std::erase_if(cursors, [](const Memtable::Cursor& cursor) { return !cursor.valid(); });
   }
-  const StreamRange streams = builder.streams();
+  const KeyRange streams = builder.streams();
   return BuiltTable{builder.finish(), streams};
 }
 

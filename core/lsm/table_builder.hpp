@@ -8,10 +8,10 @@
 #include <string>
 
 #include "core/lsm/block.hpp"
+#include "core/lsm/key_range.hpp"
 #include "core/lsm/memtable.hpp"
 #include "core/lsm/row.hpp"
 #include "core/lsm/section.hpp"
-#include "core/lsm/stream_range.hpp"
 
 namespace morula {
 
@@ -19,7 +19,8 @@ struct TableOptions {
   size_t block_bytes = 0;      // of a block, about
   uint64_t section_bytes = 0;  // a section is cut when its blocks have so many
 
-  /// Blocks of 4 KiB for meta (a cold append reads one), of 32 KiB for data (reads are scans).
+  /// Blocks of 4 KiB for meta (a cold append reads one), of 32 KiB for data (reads are scans), of
+  /// 16 KiB for the index (a page of a listing is some 10 KiB).
   /// Sections are as small as the memory for their places allows: a cold read may have to take a
   /// whole one.
   static TableOptions of(Tree tree);
@@ -36,13 +37,14 @@ class TableBuilder {
   /// Of the object so far, without the top index, if its last block is not packed.
   uint64_t bytes() const { return bytes_.size() + block_.bytes(); }
   /// At least one row has been added.
-  StreamRange streams() const;
+  KeyRange streams() const;
   /// The table's object. At least one row has been added; nothing is called afterwards.
   std::string finish();
 
  private:
-  /// Whether the block ends before a row of the stream `next` that would bring it to `bytes`.
-  bool is_full(StreamId next, uint64_t bytes) const;
+  std::string_view place(std::string_view key) const { return row_key::place(tree_, key); }
+  /// Whether the block ends before the row `next` that would bring it to `bytes`.
+  bool is_full(std::string_view next, uint64_t bytes) const;
   /// `next`: the key of the row that follows; empty at the end.
   void cut_block(std::string_view next);
   void cut_section(std::string_view last);
@@ -54,8 +56,6 @@ class TableBuilder {
   SectionBuilder section_;
   uint64_t section_begin_ = 0;  // in bytes_
   BlockBuilder index_{BlockType::kIndex, kIndexRestartInterval};
-  StreamId first_;
-  StreamId last_;
   uint64_t streams_ = 0;
   std::string first_key_;
   std::string last_key_;
@@ -65,7 +65,7 @@ class TableBuilder {
 
 struct BuiltTable {
   std::string bytes;
-  StreamRange streams;
+  KeyRange streams;
 };
 
 /// The flush: all rows of `tree` in these memtables as one table, tombstones included, the row with

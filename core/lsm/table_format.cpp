@@ -104,7 +104,7 @@ Result<TableFooter> TableFooter::decode(std::string_view bytes, uint64_t object_
   footer.streams = in.u64();
   footer.first_key = in.string();
   if (in.failed() || footer.first_key.size() > TableFooter::kFirstKeyBytes ||
-      tree > static_cast<uint8_t>(Tree::kData) || footer.rows == 0 ||
+      tree > static_cast<uint8_t>(kTrees.back()) || footer.rows == 0 ||
       footer.index.offset <= kTableHeaderBytes || footer.index.offset > object_bytes ||
       footer.index.length > object_bytes || footer.index.end() + footer_bytes != object_bytes) {
     return corrupt("footer: its parts don't fit together, or the object's length is wrong");
@@ -149,7 +149,7 @@ Result<> check_table(std::string_view object, Tree tree) {
   const auto footer = TableFooter::decode(
       object.substr(object.size() - std::min(object.size(), TableFooter::kBytes)), object.size());
   if (!footer) return fail(footer.error());
-  if (footer->tree != tree) return corrupt("footer: it is a table of the other tree");
+  if (footer->tree != tree) return corrupt("footer: it is a table of another tree");
   if (!object.starts_with(table_header(tree))) return corrupt("header: it is damaged");
   const std::string_view index = part_at(object, 0, footer->index);
   MORULA_TRY(check_block(index, footer->index, BlockType::kIndex));

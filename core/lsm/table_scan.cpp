@@ -7,13 +7,16 @@
 namespace morula {
 
 TableScan::TableScan(std::shared_ptr<const Table> table, Prefix clip, uint64_t window_bytes,
-                     StreamId first)
-    : table_(std::move(table)), clip_(clip), window_bytes_(window_bytes), first_(first) {}
+                     std::string first)
+    : table_(std::move(table)),
+      clip_(clip),
+      window_bytes_(window_bytes),
+      first_(std::move(first)) {}
 
 Result<> TableScan::read_more() {
   if (!started_) {
     top_ = BlockCursor(table_->top_index());
-    top_.seek(row_key::stream(first_));  // an entry's key is at least the last of what it names
+    top_.seek(first_);  // an entry's key is at least the last of what it names
     started_ = true;
   }
   if (rows_.damaged() || undecodable_) return fail(table_->undecodable());
@@ -48,11 +51,12 @@ void TableScan::next() {
 void TableScan::settle() {
   do {
     for (; rows_.valid(); rows_.next()) {
+      if (rows_.row().key < first_) continue;
       const auto parts = row_key::parse(table_->tree(), rows_.row().key);
       undecodable_ = !parts;
       if (undecodable_) return;
       parts_ = *parts;
-      if (parts_.id >= first_ && clip_.contains(parts_.id)) return;
+      if (clip_.contains(parts_.id)) return;
     }
   } while (!rows_.damaged() && enter_next_block());
 }

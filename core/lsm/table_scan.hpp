@@ -13,9 +13,9 @@ namespace morula {
 
 class TableScan {
  public:
-  /// From the first row of `first` or a stream behind it. Rows outside `clip` are passed over.
+  /// From the first row whose key is `first` or greater. Rows outside `clip` are passed over.
   TableScan(std::shared_ptr<const Table> table, Prefix clip, uint64_t window_bytes,
-            StreamId first = {});
+            std::string first = {});
 
   /// There may be more rows, but the window has none left: `read_more` first.
   bool wants_more() const { return !valid() && !ended_; }
@@ -41,7 +41,7 @@ class TableScan {
   std::shared_ptr<const Table> table_;
   Prefix clip_;
   uint64_t window_bytes_;
-  StreamId first_;
+  std::string first_;
   bool started_ = false;
   bool ended_ = false;
   BlockCursor top_;

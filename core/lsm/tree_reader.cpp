@@ -13,6 +13,7 @@ namespace morula {
 namespace {
 
 constexpr uint64_t kReadAheadMax = kMiB;
+constexpr uint64_t kRangeAheadMax = 64 * kKiB;
 // A cold read of many tables takes the time of a few requests, not of all of them in turn.
 constexpr size_t kTablesAtOnce = 8;
 
@@ -51,12 +52,17 @@ class Source {
  public:
   /// While another source suspends the memtable may get rows; these don't invalidate the cursor.
   explicit Source(Memtable::Cursor cursor) : walk_(cursor) {}
-  explicit Source(TableCursor cursor) : walk_(std::move(cursor)) {}
+  explicit Source(TableCursor cursor, Prefix clip = {}) : walk_(std::move(cursor)), clip_(clip) {}
 
   Result<> seek(std::string_view key) { return std::get<TableCursor>(walk_).seek(key); }
   Result<> next() {
     if (auto* table = std::get_if<TableCursor>(&walk_)) return table->next();
     std::get<Memtable::Cursor>(walk_).next();
+    return {};
+  }
+  /// Passes over rows outside the clip.
+  Result<> settle(Tree tree) {
+    while (valid() && !clip_.contains(row_key::stream_id(tree, row().key))) MORULA_TRY(next());
     return {};
   }
   bool valid() const {
@@ -68,6 +74,7 @@ class Source {
 
  private:
   std::variant<Memtable::Cursor, TableCursor> walk_;
+  Prefix clip_;
 };
 
 /// All of them, each at its first row from `begin` on.
@@ -105,9 +112,10 @@ Source* next_source(std::vector<Source>& sources, std::string_view end) {
 Result<std::vector<TableCursor>> TreeReader::cursors_at(std::string_view key,
                                                         const TableCursor::ReadAhead& ahead) const {
   const StreamId id = row_key::stream_id(key);
+  const std::string_view stream = row_key::place(tree_, key);
   std::vector<TableCursor> cursors;
   for (const ClippedTable& table : sources_.tables) {
-    if (!table.clip.contains(id) || !table.streams.contains(id)) continue;
+    if (!table.clip.contains(id) || !table.streams.contains(stream)) continue;
     const bool begins_behind =
         !ahead.last_key.empty() && ahead.last_key <= table.table->footer().first_key;
     if (begins_behind) continue;
@@ -229,6 +237,56 @@ Result<bool> TreeReader::scan_piece(DataScan& scan, std::string_view from, std::
     MORULA_TRY(best->next());
   }
   return false;
+}
+
+Result<> TreeReader::scan_range(RangeScan& scan, const TakeRow& take) const {
+  while (scan.from < scan.end) {
+    std::string_view to = scan.end;
+    for (const ClippedTable& table : sources_.tables) {
+      const std::string_view begins = table.streams.first;
+      if (scan.from < begins && begins < to) to = begins;
+    }
+    const auto goes_on = scan_range_piece(scan, to, take);
+    MORULA_TRY(goes_on);
+    if (!*goes_on) return {};
+    scan.from = to;
+  }
+  return {};
+}
+
+Result<bool> TreeReader::scan_range_piece(RangeScan& scan, std::string_view to,
+                                          const TakeRow& take) const {
+  std::vector<Source> sources;
+  for (const ClippedTable& table : sources_.tables) {
+    const std::string_view last = table.streams.last;  // what its last key begins with
+    const bool ends_before = last < scan.from && !scan.from.starts_with(last);
+    if (table.streams.first >= to || ends_before) continue;
+    const TableCursor::ReadAhead ahead{std::string(to), kRangeAheadMax, 0};
+    sources.emplace_back(TableCursor(table.table, ahead), table.clip);
+  }
+  const auto sought =
+      for_each_concurrently(sources.size(), kTablesAtOnce, [&](size_t i) -> Result<> {
+        MORULA_TRY(sources[i].seek(scan.from));
+        return sources[i].settle(tree_);
+      });
+  MORULA_TRY(sought);
+  for (const auto& memtable : sources_.memtables) {
+    sources.emplace_back(memtable->lower_bound(tree_, scan.from));
+  }
+  while (Source* best = next_source(sources, to)) {
+    const auto wants_more = take(best->row());
+    MORULA_TRY(wants_more);
+    scan.from = best->row().key;
+    const std::string passed = scan.from;
+    scan.from.push_back('\0');  // the next key that there can be
+    if (!*wants_more) return false;
+    for (Source& source : sources) {
+      if (!source.valid() || source.row().key != passed) continue;
+      MORULA_TRY(source.next());
+      MORULA_TRY(source.settle(tree_));
+    }
+  }
+  return true;
 }
 
 }  // namespace morula

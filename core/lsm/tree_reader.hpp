@@ -15,9 +15,9 @@
 
 #include "core/base/prefix.hpp"
 #include "core/base/result.hpp"
+#include "core/lsm/key_range.hpp"
 #include "core/lsm/memtable.hpp"
 #include "core/lsm/row.hpp"
-#include "core/lsm/stream_range.hpp"
 #include "core/lsm/table.hpp"
 
 namespace morula {
@@ -26,7 +26,7 @@ namespace morula {
 struct ClippedTable {
   std::shared_ptr<const Table> table;
   Prefix clip;
-  StreamRange streams;  // it has no others
+  KeyRange streams;  // the places of its first and its last row
 };
 
 /// What to read from. A reader works on the copy that it was given: a flush that replaces memtables
@@ -49,6 +49,13 @@ struct DataScan {
   uint64_t bytes = 0;      // of their values
 };
 
+/// Rows of any tree by their keys: those from `from` to before `end`, in order. Each row that is
+/// given away moves `from` behind it, so that a scan which broke off can be taken up again.
+struct RangeScan {
+  std::string from;
+  std::string end;
+};
+
 /// Gets rows where they lie: each view is valid during the call, which must not suspend. False: no
 /// more are wanted. An error ends the scan and is its result.
 using TakeRow = std::function<Result<bool>(const RowView&)>;
@@ -66,6 +73,8 @@ class TreeReader {
   Result<std::optional<Row>> find(std::string_view key) const;
   /// Of the data tree. Deleted rows are left out.
   Result<> scan_data(DataScan& scan, const TakeRow& take) const;
+  /// Of any tree, tombstones included. A table is read from where the scan comes to it.
+  Result<> scan_range(RangeScan& scan, const TakeRow& take) const;
 
   const TreeSources& sources() const { return sources_; }
 
@@ -79,6 +88,8 @@ class TreeReader {
   /// over.
   Result<bool> scan_piece(DataScan& scan, std::string_view from, std::string_view to,
                           const TakeRow& take) const;
+  /// The part of a scan from `scan.from` to before `to`. False: it is over.
+  Result<bool> scan_range_piece(RangeScan& scan, std::string_view to, const TakeRow& take) const;
 
   Tree tree_;
   TreeSources sources_;

@@ -14,6 +14,8 @@ std::string_view to_string(Purpose purpose) {
       return "meta_read";
     case Purpose::kDataRead:
       return "data_read";
+    case Purpose::kIndexRead:
+      return "index_read";
     case Purpose::kFlush:
       return "flush";
     case Purpose::kCompaction:

@@ -31,6 +31,7 @@ enum class Purpose : uint8_t {
   kOwnership,
   kMetaRead,
   kDataRead,
+  kIndexRead,
   kFlush,
   kCompaction,
   kTrim,

@@ -1,6 +1,7 @@
 // Compaction (OWNERSHIP R2): from tables into fewer, and the manifest that names them instead.
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "core/base/mutant.hpp"
@@ -120,15 +121,15 @@ CompactionMerge Shard::merge_of(const CompactionPlan& plan) const {
     }
   }
   // Not the present time: see CompactionMerge.
-  ExpiredBy expired{flushed_at_, config_.deadline_of};
+  ExpiredBy expired{flushed_at_, config_.deadline_of, config_.listing_of};
   if (mutated(Mutant::expiry_differs_after_compaction)) expired.time = wall();
   return {plan.tree,      std::move(inputs), std::move(outside),
           std::move(hot), expired,           config_.compaction.table_bytes,
           plan.cut_bits};
 }
 
-TableScan Shard::scan_of(const NewTable& table, StreamId first) const {
-  return {table.table, table.entry.clip, config_.compaction.window_bytes, first};
+TableScan Shard::scan_of(const NewTable& table, std::string first) const {
+  return {table.table, table.entry.clip, config_.compaction.window_bytes, std::move(first)};
 }
 
 Result<std::vector<Shard::NewTable>> Shard::merge_tables(CompactionMerge& merge,
@@ -145,6 +146,12 @@ Result<std::vector<Shard::NewTable>> Shard::merge_tables(CompactionMerge& merge,
       pace.took(*bytes);
       env_.compute.run([&] { pause = merge.merge(output); });
     } while (pause == Pause::kWantsMore);
+    if (const auto unlisted = merge.take_unlisted()) {
+      env_.trace.sometimes("a compaction took an expired stream off the listing", true);
+      auto tombstones = write_tables({unlisted}, Purpose::kCompaction);
+      MORULA_TRY(tombstones);
+      std::ranges::move(*tombstones, std::back_inserter(outputs));
+    }
     if (output.rows() == 0) continue;
     BuiltTable built{{}, output.streams()};
     env_.compute.run([&] { built.bytes = output.finish(); });

@@ -57,7 +57,7 @@ Result<Shard::Swapped> Shard::Flush() {
   }
 
   const size_t flushed_memtables = frozen_.size();
-  auto tables = write_tables(frozen_);
+  auto tables = write_tables(frozen_, Purpose::kFlush);
   MORULA_TRY(tables);
   tables->insert(tables->begin(), unpublished_.begin(), unpublished_.end());
 
@@ -107,13 +107,14 @@ Manifest Shard::flushed_manifest(LogSeq from, const std::vector<NewTable>& table
 }
 
 Result<std::vector<Shard::NewTable>> Shard::write_tables(
-    std::vector<std::shared_ptr<const Memtable>> memtables) {
+    std::vector<std::shared_ptr<const Memtable>> memtables, Purpose purpose) {
   std::vector<NewTable> tables;
-  for (const Tree tree : {Tree::kMeta, Tree::kData}) {
+  for (const Tree tree : kTrees) {
+    if (tree == Tree::kIndex && mutated(Mutant::index_dropped_early)) continue;
     std::optional<BuiltTable> built;
     env_.compute.run([&] { built = build_table(memtables, tree); });
     if (!built) continue;
-    auto table = upload({.tree = tree}, *std::move(built), Purpose::kFlush);
+    auto table = upload({.tree = tree}, *std::move(built), purpose);
     MORULA_TRY(table);
     tables.push_back(std::move(*table));
   }

@@ -1,9 +1,10 @@
 // The log record of a shard's change: the rows of one stream that change together.
 //
 //   varint count, then for each row
-//     u8      bit 0: data tree, bit 1: tombstone
+//     u8      bit 0: data tree, bit 1: tombstone, bit 2: index tree; without 0 and 2: meta tree
 //     varint  change number
-//     string  key without the stream id (which the log keeps beside the record)
+//     string  key without the stream id, which the log keeps beside the record: meta and data keys
+//             begin with it, index keys end with it
 //     string  value
 #pragma once
 

@@ -76,7 +76,7 @@ Result<> Shard::replay(const LogRecord& record) {
   }
   if (active_->bytes() < config_.unflushed_bytes_max) return {};
   freeze();
-  auto tables = write_tables(frozen_);
+  auto tables = write_tables(frozen_, Purpose::kFlush);
   MORULA_TRY(tables);
   unpublished_.insert(unpublished_.end(), tables->begin(), tables->end());
   frozen_.clear();
@@ -88,15 +88,16 @@ Result<> Shard::replay(const LogRecord& record) {
 // A table goes when it has been merged and somebody collects garbage. One that is in the manifest
 // can only be missing when that isn't ours any more.
 template <class Read>
-auto Shard::read_with(const std::shared_ptr<const TreeReader>& tree, Read read) {
+auto Shard::read_with(Tree tree, Read read) {
+  const std::shared_ptr<const TreeReader>& present = readers_[static_cast<size_t>(tree)];
   for (;;) {
     // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): a flush may replace it meanwhile
-    const auto reader = tree;
+    const auto reader = present;
     auto answer = read(*reader);
     if (answer || answer.error().code != ErrorCode::kNotFound) return answer;
     // A swap may have landed whose answer is still on its way.
     { const MutexLock settled(manifest_mutex_); }
-    if (reader != tree && !mutated(Mutant::iterator_without_pin)) {
+    if (reader != present && !mutated(Mutant::iterator_without_pin)) {
       env_.trace.sometimes("a read met a table that had been merged and collected", true);
       continue;
     }
@@ -106,15 +107,21 @@ auto Shard::read_with(const std::shared_ptr<const TreeReader>& tree, Read read) 
 }
 
 Result<std::optional<Row>> Shard::find_hot(StreamId id) {
-  return read_with(meta_, [&](const TreeReader& reader) { return reader.find_hot(id); });
+  return read_with(Tree::kMeta, [&](const TreeReader& reader) { return reader.find_hot(id); });
 }
 
 Result<std::optional<Row>> Shard::find(std::string_view meta_key) {
-  return read_with(meta_, [&](const TreeReader& reader) { return reader.find(meta_key); });
+  return read_with(Tree::kMeta, [&](const TreeReader& reader) { return reader.find(meta_key); });
 }
 
 Result<> Shard::scan_data(DataScan& scan, const TakeRow& take) {
-  return read_with(data_, [&](const TreeReader& reader) { return reader.scan_data(scan, take); });
+  return read_with(Tree::kData,
+                   [&](const TreeReader& reader) { return reader.scan_data(scan, take); });
+}
+
+Result<> Shard::scan_index(RangeScan& scan, const TakeRow& take) {
+  return read_with(Tree::kIndex,
+                   [&](const TreeReader& reader) { return reader.scan_range(scan, take); });
 }
 
 LogSeq Shard::apply(StreamId id, const ChangedRows& rows) {
@@ -124,6 +131,7 @@ LogSeq Shard::apply(StreamId id, const ChangedRows& rows) {
   if (record_.capacity() > kRecordKept) std::string().swap(record_);
   encode_record(id, rows, record_);
   const LogSeq seq = log_.append(id, record_);
+  applied_ = seq;
   if (flush_due()) flusher_.wake_all();
   return seq;
 }
@@ -203,19 +211,21 @@ bool Shard::flush_due() const {
 }
 
 void Shard::rebuild_readers() {
-  TreeSources meta;
-  meta.memtables.push_back(active_);
-  meta.memtables.insert(meta.memtables.end(), frozen_.begin(), frozen_.end());
-  TreeSources data;
-  data.memtables = meta.memtables;
+  std::array<TreeSources, kTrees.size()> sources;
+  for (TreeSources& tree : sources) {
+    tree.memtables.push_back(active_);
+    tree.memtables.insert(tree.memtables.end(), frozen_.begin(), frozen_.end());
+  }
   for (const auto* tables : {&published_, &unpublished_}) {
     for (const NewTable& table : *tables) {
-      TreeSources& tree = table.entry.tree == Tree::kMeta ? meta : data;
+      TreeSources& tree = sources[static_cast<size_t>(table.entry.tree)];
       tree.tables.push_back({table.table, table.entry.clip, table.entry.streams});
     }
   }
-  meta_ = std::make_shared<const TreeReader>(Tree::kMeta, std::move(meta));
-  data_ = std::make_shared<const TreeReader>(Tree::kData, std::move(data));
+  for (const Tree tree : kTrees) {
+    const auto at = static_cast<size_t>(tree);
+    readers_[at] = std::make_shared<const TreeReader>(tree, std::move(sources[at]));
+  }
 }
 
 }  // namespace morula

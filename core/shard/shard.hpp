@@ -6,6 +6,7 @@
 // entry, so that trim keeps what a taker would replay.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -63,7 +64,9 @@ class Shard : public ShardRows {
   Result<std::optional<Row>> find_hot(StreamId id) override;
   Result<std::optional<Row>> find(std::string_view meta_key) override;
   Result<> scan_data(DataScan& scan, const TakeRow& take) override;
+  Result<> scan_index(RangeScan& scan, const TakeRow& take) override;
   LogSeq apply(StreamId id, const ChangedRows& rows) override;
+  std::optional<LogSeq> applied() const override { return applied_; }
   Result<> wait_for_room() override;
   Result<> confirm(std::optional<LogSeq> reflects, Wrote wrote) override;
   Generation next_generation(std::optional<Generation> last) const override;
@@ -86,10 +89,10 @@ class Shard : public ShardRows {
   CompactionMerge merge_of(const CompactionPlan& plan) const;
   /// The merged tables, uploaded and open.
   Result<std::vector<NewTable>> merge_tables(CompactionMerge& merge, const CompactionPlan& plan);
-  TableScan scan_of(const NewTable& table, StreamId first = {}) const;
-  /// Tables of all rows of `memtables`, uploaded and open.
-  Result<std::vector<NewTable>> write_tables(
-      std::vector<std::shared_ptr<const Memtable>> memtables);
+  TableScan scan_of(const NewTable& table, std::string first = {}) const;
+  /// Tables of all rows of `memtables`, of level 0, uploaded and open.
+  Result<std::vector<NewTable>> write_tables(std::vector<std::shared_ptr<const Memtable>> memtables,
+                                             Purpose purpose);
   Result<NewTable> upload(ManifestTable entry, BuiltTable built, Purpose purpose);
   Result<std::shared_ptr<const Table>> open_table(const ManifestTable& entry, Purpose purpose);
   /// The manifest names these now.
@@ -102,7 +105,7 @@ class Shard : public ShardRows {
   /// Calls `read` with the present reader of `tree`, and again with its successor if a table went
   /// away meanwhile because it had been merged.
   template <class Read>
-  auto read_with(const std::shared_ptr<const TreeReader>& tree, Read read);
+  auto read_with(Tree tree, Read read);
 
   const Env env_;
   const ShardConfig config_;
@@ -115,11 +118,11 @@ class Shard : public ShardRows {
   std::optional<WallTime> flushed_at_;  // the time of the cut of the last flush
 
   std::shared_ptr<Memtable> active_ = std::make_shared<Memtable>();
-  std::vector<std::shared_ptr<const Memtable>> frozen_;  // oldest first
-  std::vector<NewTable> published_;                      // that the manifest names
-  std::vector<NewTable> unpublished_;                    // spilled during replay
-  std::shared_ptr<const TreeReader> meta_;
-  std::shared_ptr<const TreeReader> data_;
+  std::vector<std::shared_ptr<const Memtable>> frozen_;                   // oldest first
+  std::vector<NewTable> published_;                                       // that the manifest names
+  std::vector<NewTable> unpublished_;                                     // spilled during replay
+  std::array<std::shared_ptr<const TreeReader>, kTrees.size()> readers_;  // by Tree
+  std::optional<LogSeq> applied_;
 
   std::string record_;  // the latest; keeps its memory for the next
   bool flush_requested_ = false;

@@ -17,6 +17,7 @@ struct ShardConfig {
   Duration room_patience = std::chrono::seconds(5);  // but not longer than this
   CompactionConfig compaction = {};
   ExpiredBy::DeadlineOf deadline_of = nullptr;  // of a hot row; null: no stream expires
+  ExpiredBy::ListingOf listing_of = nullptr;    // of a descriptor row
   RetryConfig retry = {};
 };
 

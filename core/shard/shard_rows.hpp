@@ -23,10 +23,15 @@ class ShardRows {
   virtual Result<std::optional<Row>> find(std::string_view meta_key) = 0;
   /// See TreeReader::scan_data. May suspend.
   virtual Result<> scan_data(DataScan& scan, const TakeRow& take) = 0;
+  /// Rows of the index tree: see TreeReader::scan_range. May suspend.
+  virtual Result<> scan_index(RangeScan& scan, const TakeRow& take) = 0;
 
   /// Makes the rows visible to the finds above and puts them, as one record, into the log's open
   /// batch. All are of the stream `id`. Never suspends. Returns the log position that holds them.
   virtual LogSeq apply(StreamId id, const ChangedRows& rows) = 0;
+  /// What the latest `apply` returned: nothing that the finds have shown lies above it. nullopt:
+  /// nothing was applied since the shard began to serve.
+  virtual std::optional<LogSeq> applied() const = 0;
 
   /// Suspends while the log or the memtables are over their bounds: call before validating an
   /// append. kBusy, kFenced; what the store says (kFull, kDenied, kInvalid, kUnavailable) when it

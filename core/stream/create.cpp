@@ -81,6 +81,12 @@ CreateOutcome Streams::Impl::create(const CreateRequest& request) {
   begin_change(creation);
   const ShortKey descriptor = ShortKey::meta(id, creation.generation, RowKind::kDescriptor);
   encode_descriptor(descriptor_of(request, now), changed.add(Tree::kMeta, descriptor));
+  if (!mutated(Mutant::index_row_not_written)) {
+    const std::string listing =
+        row_key::listing(request.tenant, request.path, creation.generation, id);
+    encode_index({request.content_type, now, creation.deadline},
+                 changed.add(Tree::kIndex, listing));
+  }
   if (first.count > 0) append_messages(id, creation, first);
   Created created{describe(id, creation, now)};
   state->newest = std::move(creation);
@@ -89,7 +95,8 @@ CreateOutcome Streams::Impl::create(const CreateRequest& request) {
   return answer_change<CreateOutcome>(std::move(created), position);
 }
 
-RemoveOutcome Streams::Impl::remove(const StreamHash& stream) {
+RemoveOutcome Streams::Impl::remove(const RemoveRequest& request) {
+  const StreamHash& stream = request.stream;
   const StreamId id = stream.id;
   if (auto room = rows.wait_for_room(); !room) return unserved(id, std::move(room).error());
   const StreamStatePtr state = cache.get(id);
@@ -108,6 +115,12 @@ RemoveOutcome Streams::Impl::remove(const StreamHash& stream) {
   tombstone.deleted = true;
   tombstone.hot = state->newest->hot;
   const Removed removed{tombstone.generation};
+  if (!mutated(Mutant::deleted_stays_listed)) {
+    constexpr bool kDeleted = true;
+    const std::string listing =
+        row_key::listing(request.tenant, request.path, tombstone.generation, id);
+    changed.add(Tree::kIndex, listing, kDeleted);
+  }
   state->newest = std::move(tombstone);
   const LogSeq position = apply_changed(id, *state);
   lock.unlock();

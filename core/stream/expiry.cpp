@@ -1,5 +1,6 @@
 #include "core/stream/expiry.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace morula {
@@ -61,6 +62,12 @@ class TimeReader {
   bool ok_ = true;
 };
 
+std::string digits(int64_t number, size_t width) {
+  std::string text = std::to_string(number);
+  if (text.size() < width) text.insert(0, width - text.size(), '0');
+  return text;
+}
+
 bool is_leap(int64_t year) {
   return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
 }
@@ -105,6 +112,27 @@ WallTime later(WallTime time, int64_t ms) {
 }
 
 }  // namespace
+
+// Years are counted from March, so that the leap day is a year's last.
+std::string rfc3339(WallTime time) {
+  constexpr int64_t kDayMs = 86'400'000;
+  constexpr int64_t kEraDays = 146'097;  // 400 years
+  const int64_t ms = std::max<int64_t>(time.ms, 0);
+  const int64_t days = ms / kDayMs + 719'468;
+  const int64_t era = days / kEraDays;
+  const int64_t day_of_era = days % kEraDays;
+  const int64_t year_of_era =
+      (day_of_era - day_of_era / 1460 + day_of_era / 36'524 - day_of_era / 146'096) / 365;
+  const int64_t day_of_year =
+      day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+  const int64_t month_from_march = (5 * day_of_year + 2) / 153;
+  const int64_t month = month_from_march < 10 ? month_from_march + 3 : month_from_march - 9;
+  const int64_t year = era * 400 + year_of_era + (month <= 2 ? 1 : 0);
+  const int64_t day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+  return digits(year, 4) + "-" + digits(month, 2) + "-" + digits(day, 2) + "T" +
+         digits(ms % kDayMs / 3'600'000, 2) + ":" + digits(ms / 60'000 % 60, 2) + ":" +
+         digits(ms / 1000 % 60, 2) + "." + digits(ms % 1000, 3) + "Z";
+}
 
 Result<Expiry> Expiry::parse_ttl(std::string_view text) {
   bool ok = !text.empty() && text.size() <= 16 && (text == "0" || text.front() != '0');

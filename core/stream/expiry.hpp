@@ -15,6 +15,9 @@
 
 namespace morula {
 
+/// RFC 3339 in UTC, to the millisecond: 2026-11-30T06:45:00.000Z. Not before 1970.
+std::string rfc3339(WallTime time);
+
 struct Expiry {
   enum class Kind : uint8_t { kNone = 0, kTtl = 1, kAt = 2 } kind = Kind::kNone;
   uint64_t ttl_seconds = 0;  // with kTtl

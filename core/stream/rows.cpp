@@ -1,6 +1,7 @@
 #include "core/stream/rows.hpp"
 
 #include "core/base/codec.hpp"
+#include "core/stream/content_type.hpp"
 
 namespace morula {
 
@@ -86,6 +87,16 @@ std::optional<WallTime> deadline_of_hot_row(std::string_view value) {
   return row ? row->deadline : std::nullopt;
 }
 
+std::optional<std::string> listing_of_descriptor_row(std::string_view value, StreamId id,
+                                                     Generation generation) {
+  const auto row = decode_descriptor(value);
+  const auto is_name = [](std::string_view name) {
+    return !name.empty() && name.find('\0') == std::string_view::npos;
+  };
+  if (!row || !is_name(row->tenant) || !is_name(row->path)) return std::nullopt;
+  return row_key::listing(row->tenant, row->path, generation, id);
+}
+
 void encode_descriptor(const DescriptorRow& row, std::string& value) {
   Encoder out(value);
   out.u8(kFormat);
@@ -133,6 +144,33 @@ Result<ProducerRow> decode_producer(std::string_view value) {
   row.seq = in.varint();
   row.tail = read_offset(in);
   MORULA_TRY(in.finish("producer row"));
+  return row;
+}
+
+void encode_index(const IndexRow& row, std::string& value) {
+  const uint8_t code = content_type_code(row.content_type);
+  Encoder out(value);
+  out.u8(kFormat);
+  out.u8(row.first_deadline ? kDeadlineFlag : 0);
+  out.u8(code);
+  out.varint(static_cast<uint64_t>(row.created.ms));
+  if (row.first_deadline) out.varint(static_cast<uint64_t>(row.first_deadline->ms));
+  if (code == 0) out.raw(row.content_type);
+}
+
+Result<IndexRow> decode_index(std::string_view value) {
+  Decoder in(value);
+  MORULA_TRY(read_format(in, "index"));
+  const uint8_t flags = in.u8();
+  if ((flags & ~kDeadlineFlag) != 0) return corrupt("index");
+  const uint8_t code = in.u8();
+  const char* content_type = content_type_of(code);
+  if (code != 0 && content_type == nullptr) return corrupt("index");
+  IndexRow row;
+  row.created.ms = static_cast<int64_t>(in.varint());
+  if (flags != 0) row.first_deadline = WallTime{static_cast<int64_t>(in.varint())};
+  row.content_type = code != 0 ? content_type : in.raw(in.remaining());
+  MORULA_TRY(in.finish("index row"));
   return row;
 }
 

@@ -1,5 +1,5 @@
-// What the rows of a stream say: values of hot, descriptor, producer, sequence and data rows.
-// Formats: core/stream/FORMAT.md.
+// What the rows of a stream say: values of hot, descriptor, producer, sequence, data and index
+// rows. Formats: core/stream/FORMAT.md.
 #pragma once
 
 #include <cstdint>
@@ -43,21 +43,36 @@ struct ProducerRow {
   friend bool operator==(const ProducerRow&, const ProducerRow&) = default;
 };
 
+/// What a listing tells of a stream, written once, at its creation: so only what never changes. A
+/// tombstone has no value.
+struct IndexRow {
+  std::string content_type;  // as it was given
+  WallTime created;
+  /// When the stream ends unless it is renewed: until then a listing needs no look at its hot row.
+  std::optional<WallTime> first_deadline;
+  friend bool operator==(const IndexRow&, const IndexRow&) = default;
+};
+
 /// Each appends a row's value to `value`.
 void encode_hot(const HotRow& row, std::string& value);
 void encode_descriptor(const DescriptorRow& row, std::string& value);
 void encode_producer(const ProducerRow& row, std::string& value);
 void encode_sequence(std::string_view last, std::string& value);
+void encode_index(const IndexRow& row, std::string& value);
 
 /// For compaction, which knows no more of rows: from when on the stream of a hot row is gone, as
 /// far as the row says; nullopt: never, or the row can't be read.
 std::optional<WallTime> deadline_of_hot_row(std::string_view value);
+/// Likewise: the key of the index row of the creation with this descriptor row.
+std::optional<std::string> listing_of_descriptor_row(std::string_view value, StreamId id,
+                                                     Generation generation);
 
 /// Each: kCorrupt when the value is not exactly that.
 Result<HotRow> decode_hot(std::string_view value);
 Result<DescriptorRow> decode_descriptor(std::string_view value);
 Result<ProducerRow> decode_producer(std::string_view value);
 Result<std::string> decode_sequence(std::string_view value);
+Result<IndexRow> decode_index(std::string_view value);
 
 /// The messages of one append, none of them empty, one after the other, and how long each is.
 struct Messages {

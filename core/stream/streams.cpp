@@ -25,8 +25,11 @@ ReadOutcome Streams::read(const ReadRequest& request) {
 HeadOutcome Streams::head(const StreamHash& stream) {
   return impl_->head(stream);
 }
-RemoveOutcome Streams::remove(const StreamHash& stream) {
-  return impl_->remove(stream);
+RemoveOutcome Streams::remove(const RemoveRequest& request) {
+  return impl_->remove(request);
+}
+ListOutcome Streams::list(const ListRequest& request) {
+  return impl_->list(request);
 }
 size_t Streams::cached() const {
   return impl_->cache.size();

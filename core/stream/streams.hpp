@@ -64,6 +64,21 @@ struct AppendRequest {
   std::optional<Offset> expected_offset;     // append only if this is the tail
 };
 
+struct RemoveRequest {
+  StreamHash stream;
+  std::string_view tenant;
+  std::string_view path;  // decoded
+};
+
+/// Of the streams of this shard: those of the tenant whose path begins with `prefix` and is above
+/// `after`.
+struct ListRequest {
+  std::string_view tenant;
+  std::string_view prefix;
+  std::string_view after;  // empty: from the first
+  size_t limit = 100;      // at least 1
+};
+
 struct ReadRequest {
   StreamHash stream;
   enum class From : uint8_t { kStart, kOffset, kTail } from = From::kStart;
@@ -145,10 +160,27 @@ struct Removed {
   Generation generation{};
 };
 
+/// What of a stream never changes: a listing must not cost a look at each of them. (why no tail:
+/// it is in the hot row, which an append writes; the index is written at creation and deletion.)
+struct ListedStream {
+  std::string path;
+  Generation generation{};
+  std::string content_type;
+  WallTime created;
+};
+
+struct Listed {
+  std::vector<ListedStream> streams;  // by path, at most `limit`
+  /// Up to this path everything is in `streams`, and there may be more above it; nullopt: there is
+  /// none. There may be more even if `streams` has less than `limit`.
+  std::optional<std::string> next;
+};
+
 using CreateOutcome = std::variant<Created, Refused, Unserved, OutcomeUnknown>;
 using AppendOutcome = std::variant<Appended, Refused, Unserved, OutcomeUnknown>;
 using ReadOutcome = std::variant<ReadAnswer, Refused, Unserved>;
 using HeadOutcome = std::variant<StreamInfo, Refused, Unserved>;
+using ListOutcome = std::variant<Listed, Unserved>;
 using RemoveOutcome = std::variant<Removed, Refused, Unserved, OutcomeUnknown>;
 
 class Streams {
@@ -172,7 +204,10 @@ class Streams {
   /// reached.
   ReadOutcome read(const ReadRequest& request);
   HeadOutcome head(const StreamHash& stream);
-  RemoveOutcome remove(const StreamHash& stream);
+  RemoveOutcome remove(const RemoveRequest& request);
+  /// Each stream that there was all the time from the call to the answer is in it, none that there
+  /// was at no moment of it.
+  ListOutcome list(const ListRequest& request);
 
   /// States in the cache now.
   size_t cached() const;

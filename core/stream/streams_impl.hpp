@@ -1,5 +1,5 @@
-// The inside of core/stream/streams.hpp; its operations are in create.cpp, append.cpp and read.cpp,
-// what keeps a stream alive or lets it end in renewal.cpp.
+// The inside of core/stream/streams.hpp; its operations are in create.cpp, append.cpp, read.cpp
+// and list.cpp, what keeps a stream alive or lets it end in renewal.cpp.
 #pragma once
 
 #include <optional>
@@ -31,7 +31,8 @@ struct Streams::Impl {
   AppendOutcome append(const AppendRequest& request);
   ReadOutcome read(const ReadRequest& request);
   HeadOutcome head(const StreamHash& stream);
-  RemoveOutcome remove(const StreamHash& stream);
+  RemoveOutcome remove(const RemoveRequest& request);
+  ListOutcome list(const ListRequest& request);
 
   /// Reads the newest creation from its rows unless it is loaded. The caller holds the mutex.
   Result<> load(StreamId id, StreamState& state);
@@ -63,6 +64,13 @@ struct Streams::Impl {
   void renew_held(StreamId id, StreamState& state, WallTime now);
   bool settle_in_memory(const StreamHash& stream, StreamState& state, WallTime now,
                         Access access) const;
+
+  // list.cpp
+  struct ListedRow;
+  /// Whether the stream that the row lists is there, as of a moment during the call.
+  Result<bool> is_there(const ListedRow& row);
+  Result<> scan_listed(const ListRequest& request, std::vector<ListedRow>& rows_found,
+                       std::optional<std::string>& next);
 
   Refused refuse_too_large() const;
   /// Fills in all but `info` and `start`. False: `start` is not between two messages.

@@ -41,6 +41,7 @@ ClientHabits ClientHabits::draw(Random& random, Duration pause, bool deletes) {
   habits.heads = drawn_weight(random, habits.heads);
   habits.deletes = random.chance(1, 2) ? 0 : drawn_weight(random, habits.deletes);
   if (deletes) habits.deletes = 1 + drawn_weight(random, 8);
+  habits.lists = drawn_weight(random, habits.lists);
   habits.pause = pause;
   constexpr int64_t kTimeoutMs[] = {500, 2000, 5000, 15'000};
   habits.timeout = std::chrono::milliseconds(kTimeoutMs[random.below(std::size(kTimeoutMs))]);
@@ -85,9 +86,9 @@ void Client::run(const Env& env, const std::function<bool()>& active) {
 void Client::do_something(const Env& env) {
   Stream& stream = streams_[env.random.below(streams_.size())];
   if (stream.absent && env.random.chance(1, 2)) return create(env, stream);
-  const std::array<uint32_t, 7> weights = {
+  const std::array<uint32_t, 8> weights = {
       habits_.creates, habits_.appends, habits_.produces, habits_.conditional_appends,
-      habits_.reads,   habits_.heads,   habits_.deletes};
+      habits_.reads,   habits_.heads,   habits_.deletes,  habits_.lists};
   uint64_t sum = 0;
   for (uint32_t weight : weights) sum += weight;
   uint64_t drawn = env.random.below(sum);
@@ -106,8 +107,10 @@ void Client::do_something(const Env& env) {
       return read(env, stream);
     case 5:
       return head(env, stream);
-    default:
+    case 6:
       return remove(env, stream);
+    default:
+      return list_something(env, stream);
   }
 }
 
@@ -243,6 +246,7 @@ void Client::read_all(const Env& env) {
     }
     scope.join();
   });
+  list_all(env);
   done_ = true;
 }
 

@@ -3,8 +3,9 @@
 // It speaks HTTP to any instance, goes to another when it gets no answer, and honours Retry-After.
 // What it asks for is drawn: creates, plain appends, appends as an idempotent producer (retried
 // with the same sequence number until the outcome is certain), appends at an expected offset, reads
-// from the start, from an offset of old or in chunks, HEAD, deletes. Some streams have a TTL or a
-// time of expiry, some clients number their appends. All of it goes into the history.
+// from the start, from an offset of old or in chunks, HEAD, deletes, listings in pages. Some
+// streams have a TTL or a time of expiry, some clients number their appends. All of it goes into
+// the history.
 #pragma once
 
 #include <functional>
@@ -31,6 +32,7 @@ struct ClientHabits {
   uint32_t reads = 20;
   uint32_t heads = 5;
   uint32_t deletes = 2;
+  uint32_t lists = 3;
   Duration pause = std::chrono::milliseconds(250);  // between operations, on average
   Duration timeout = std::chrono::seconds(5);
   uint64_t message_bytes_max = 400;
@@ -54,7 +56,8 @@ class Client {
 
   /// Works while `active()`, then settles what is open and returns. Throws Cancelled.
   void run(const Env& env, const std::function<bool()>& active);
-  /// Reads every stream from its start to its end, until each has been answered for certain.
+  /// Reads every stream from its start to its end and lists them all, until each has been answered
+  /// for certain.
   void read_all(const Env& env);
 
   bool done() const { return done_; }
@@ -87,6 +90,12 @@ class Client {
   void read_to_end(const Env& env, Stream& stream);
   void head(const Env& env, Stream& stream);
   void remove(const Env& env, Stream& stream);
+  /// Pages through what `question` asks for, to the end or until a page is not answered. False
+  /// then.
+  bool list(const Env& env, invariants::ListQuestion question);
+  void list_something(const Env& env, const Stream& stream);
+  /// Everything of every tenant that the streams have.
+  void list_all(const Env& env);
 
   /// Puts a record into the request.
   void fill(const Env& env, invariants::Request& request, StreamType type);

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "core/base/json.hpp"
+#include "core/stream/expiry.hpp"
 #include "core/stream/offset.hpp"
 
 namespace morula::sim {
@@ -26,6 +27,8 @@ std::string_view method_of(OpKind kind) {
       return "GET";
     case OpKind::kHead:
       return "HEAD";
+    case OpKind::kListed:
+      return "GET";
     case OpKind::kDelete:
       return "DELETE";
   }
@@ -73,6 +76,7 @@ bool is_fair_refusal(OpKind kind, int status, std::string_view code) {
       return status == 400 && code == "invalid_offset";
     case OpKind::kHead:
     case OpKind::kDelete:
+    case OpKind::kListed:
       return false;
   }
   return false;
@@ -124,33 +128,6 @@ void understand_failure(const invariants::Request& request, const HttpResponse& 
     answer.unexpected =
         "this request does not deserve " + std::to_string(http.status) + ": " + http.body;
   }
-}
-
-std::string digits(int64_t number, size_t width) {
-  std::string text = std::to_string(number);
-  if (text.size() < width) text.insert(0, width - text.size(), '0');
-  return text;
-}
-
-/// In UTC, to the millisecond. Not before 1970.
-std::string rfc3339(WallTime time) {
-  constexpr int64_t kMsPerDay = 86'400'000;
-  // Years are counted from March, so that the leap day is a year's last.
-  const int64_t days = time.ms / kMsPerDay + 719'468;
-  const int64_t era = days / 146'097;
-  const int64_t day_of_era = days % 146'097;
-  const int64_t year_of_era =
-      (day_of_era - day_of_era / 1460 + day_of_era / 36'524 - day_of_era / 146'096) / 365;
-  const int64_t day_of_year =
-      day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-  const int64_t month_from_march = (5 * day_of_year + 2) / 153;
-  const int64_t month = month_from_march < 10 ? month_from_march + 3 : month_from_march - 9;
-  const int64_t year = era * 400 + year_of_era + (month <= 2 ? 1 : 0);
-  const int64_t ms = time.ms % kMsPerDay;
-  return digits(year, 4) + "-" + digits(month, 2) + "-" +
-         digits(day_of_year - (153 * month_from_march + 2) / 5 + 1, 2) + "T" +
-         digits(ms / 3'600'000, 2) + ":" + digits(ms / 60'000 % 60, 2) + ":" +
-         digits(ms / 1000 % 60, 2) + "." + digits(ms % 1000, 3) + "Z";
 }
 
 }  // namespace

@@ -30,6 +30,7 @@ std::string_view hunting_scenario(Mutant mutant) {
       return "expiry_storm";
     case Mutant::trim_reads_topology_first:
     case Mutant::adopt_position_too_low:
+    case Mutant::listing_skips_shard:
       return "many_owners";
     default:
       return "default";

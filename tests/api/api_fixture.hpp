@@ -14,11 +14,18 @@ namespace morula {
 class FakePlacement : public Placement {
  public:
   Place place = ServedUnknown{};
-  std::deque<Place> after_refreshes;  // each refresh learns the next of these
+  Prefix shard;                          // of `place`
+  std::vector<ShardPlace> other_shards;  // beside it
+  std::deque<Place> after_refreshes;     // each refresh learns the next of these
   size_t refreshes = 0;
   bool is_ready = true;
 
   Place locate(StreamId) override { return place; }
+  std::vector<ShardPlace> shards() override {
+    std::vector<ShardPlace> found = other_shards;
+    found.push_back({shard, place});
+    return found;
+  }
   void refresh(Time) override {
     ++refreshes;
     if (after_refreshes.empty()) return;

@@ -77,7 +77,7 @@ class Tables {
         pause = merge.merge(output);
       } while (pause == Pause::kWantsMore);
       if (output.rows() == 0) continue;
-      const StreamRange streams = output.streams();
+      const KeyRange streams = output.streams();
       keep(tree, 1, {output.finish(), streams});
     }
     dropped = merge.dropped();
@@ -321,9 +321,9 @@ TEST(Compaction, CutsBetweenStreamsUnlessOneIsMuchLargerThanATable) {
     std::erase_if(tables.tables, [](const ManifestTable& t) { return t.tree == Tree::kMeta; });
     size_t shared = 0;
     for (size_t i = 0; i + 1 < tables.tables.size(); ++i) {
-      const StreamId last = tables.tables[i].streams.last;
+      const std::string last = tables.tables[i].streams.last;
       if (last != tables.tables[i + 1].streams.first) continue;
-      EXPECT_EQ(last, stream(2));
+      EXPECT_EQ(last, row_key::stream(stream(2)));
       ++shared;
     }
     EXPECT_GE(shared, 4u);

@@ -71,7 +71,7 @@ TEST(PickCompaction, TablesOfOneStreamAreMergedUntilTheyAreLarge) {
   const CompactionConfig config;
   constexpr uint64_t kFlushBytes = 100 * kKiB;
   Manifest manifest;
-  const StreamRange one{{7, 7}, {7, 7}};
+  const KeyRange one{StreamId{7, 7}, StreamId{7, 7}};
   uint64_t merged = 0;
   for (int i = 0; i < 4000; ++i) {
     manifest.tables.push_back({std::to_string(i), Tree::kData, {}, kFlushBytes, 0, one});
@@ -130,7 +130,7 @@ Growth grow(const CompactionConfig& config, uint64_t flushes, uint64_t flush_byt
   Growth growth;
   Manifest manifest;
   uint64_t next = 0;
-  const auto add = [&](uint32_t level, StreamRange streams, uint64_t bytes) {
+  const auto add = [&](uint32_t level, KeyRange streams, uint64_t bytes) {
     manifest.tables.push_back({std::to_string(next++), Tree::kData, {}, bytes, level, streams});
   };
   for (uint64_t i = 0; i < flushes; ++i) {
@@ -142,18 +142,20 @@ Growth grow(const CompactionConfig& config, uint64_t flushes, uint64_t flush_byt
                plan->inputs.end();
       });
       growth.merged += plan->bytes();
-      const StreamRange streams = plan->streams();
+      const KeyRange streams = plan->streams();
       const uint64_t width =
           plan->cut_bits == 0 ? UINT64_MAX : (uint64_t{1} << (64 - plan->cut_bits)) - 1;
-      const uint64_t outputs = (streams.last.high - streams.first.high) / width;
+      const uint64_t begin = row_key::stream_id(streams.first).high;
+      const uint64_t outputs = (row_key::stream_id(streams.last).high - begin) / width;
       for (uint64_t n = 0; n < outputs; ++n) {
-        const uint64_t first = streams.first.high + n * (width + (plan->cut_bits == 0 ? 0 : 1));
-        add(plan->to_level, {{first, 0}, {first + width, UINT64_MAX}}, plan->bytes() / outputs);
+        const uint64_t first = begin + n * (width + (plan->cut_bits == 0 ? 0 : 1));
+        add(plan->to_level, {StreamId{first, 0}, StreamId{first + width, UINT64_MAX}},
+            plan->bytes() / outputs);
       }
     }
     uint64_t depth = 0;
     for (const ManifestTable& table : manifest.tables) {
-      depth += table.streams.contains({uint64_t{7} << 60, 0}) ? 1 : 0;
+      depth += table.streams.contains(row_key::stream({uint64_t{7} << 60, 0})) ? 1 : 0;
     }
     growth.depth_max = std::max(growth.depth_max, depth);
   }

@@ -173,8 +173,8 @@ RC_GTEST_PROP(Flush, WritesTheNewestRowOfEachKeyAndNothingElse, ()) {
     env.compute.run([&] { built = build_table(memtables, tree); });
     RC_ASSERT(built.has_value() == !model.empty());
     if (!built) return;
-    RC_ASSERT(built->streams.first == row_key::stream_id(model.begin()->first));
-    RC_ASSERT(built->streams.last == row_key::stream_id(model.rbegin()->first));
+    RC_ASSERT(built->streams.first == row_key::place(Tree::kMeta, model.begin()->first));
+    RC_ASSERT(built->streams.last == row_key::place(Tree::kMeta, model.rbegin()->first));
     const std::string* bytes = &built->bytes;
     RC_ASSERT(check_table(*bytes, tree).has_value());
     world.store().plant("t", *bytes);

@@ -115,7 +115,7 @@ TEST(Clients, DoAllThatTheProtocolOffers) {
       conditional |= op.request.expected && op.response.outcome == Outcome::kOk;
     }
   }
-  EXPECT_EQ(done.size(), 5u);
+  EXPECT_EQ(done.size(), 6u);
   EXPECT_TRUE(unknown);
   EXPECT_TRUE(duplicate);
   EXPECT_TRUE(conditional);
@@ -128,6 +128,11 @@ void expect_caught(Lie lie, std::set<Invariant> as) {
     ASSERT_FALSE(found.empty()) << "seed " << seed;
     EXPECT_TRUE(as.contains(found.kept().front().invariant)) << to_string(found.kept().front());
   }
+}
+
+TEST(Clients, FindOutAServerThatListsTooLittleOrTooMuch) {
+  expect_caught(Lie::kListsTooLittle, {Invariant::kLinearizable});
+  expect_caught(Lie::kListsTheDeleted, {Invariant::kLinearizable});
 }
 
 TEST(Clients, FindOutAServerThatForgetsAppends) {

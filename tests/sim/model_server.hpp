@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "core/api/target.hpp"
+#include "core/base/json.hpp"
 #include "core/rt/network.hpp"
 #include "core/rt/random.hpp"
 #include "core/stream/offset.hpp"
@@ -20,7 +22,9 @@ enum class Lie : uint8_t {
   kForgetsAppends,
   kRepeatsAppends,
   kShowsOldReads,
-  kIgnoresSequence
+  kIgnoresSequence,
+  kListsTooLittle,
+  kListsTheDeleted
 };
 
 class ModelServer {
@@ -29,6 +33,7 @@ class ModelServer {
 
   HttpResponse handle(const HttpRequest& request) {
     const std::string path = request.target.substr(0, request.target.find('?'));
+    if (path == kListPath) return list(request);
     Stream& stream = streams_[tenant_of(request) + path];
     HttpResponse response;
     if (request.method == "PUT") {
@@ -88,6 +93,32 @@ class ModelServer {
     const std::string_view text = *request.headers.find(name);
     std::from_chars(text.data(), text.data() + text.size(), value);
     return value;
+  }
+
+  HttpResponse list(const HttpRequest& request) {
+    const RequestTarget target = *RequestTarget::parse(request.target);
+    const auto asked = [&](const char* name) { return target.parameter(name)->value_or(""); };
+    const std::string front = tenant_of(request) + std::string(kStreamPrefix);
+    Json::Array listed;
+    Json::Object body;
+    for (const auto& [name, stream] : streams_) {
+      if (!name.starts_with(front + asked("prefix"))) continue;
+      const std::string path = name.substr(front.size());
+      if (path <= asked("after") || (!stream.exists && lie_ != Lie::kListsTheDeleted)) continue;
+      if (lie_ == Lie::kListsTooLittle && path == "b") continue;
+      if (listed.size() == std::stoul(asked("limit"))) {
+        body["next"] = *listed.back().string_at("path");
+        break;
+      }
+      listed.push_back(Json::Object{{"path", path},
+                                    {"generation", stream.generation},
+                                    {"content_type", stream.type},
+                                    {"created", "2026-11-30T00:00:00.000Z"}});
+    }
+    body["streams"] = std::move(listed);
+    HttpResponse response;
+    response.body = Json(std::move(body)).compact();
+    return response;
   }
 
   /// What lies in a stream lies in the log first.

@@ -78,7 +78,7 @@ class MemoryRows : public ShardRows {
     });
   }
   void damage(Tree tree, const std::string& value) {
-    for (auto& [key, row] : tree == Tree::kMeta ? meta_ : data_) row.value = value;
+    for (auto& [key, row] : tree_of(tree)) row.value = value;
   }
 
   // --- What a test asks ---
@@ -89,7 +89,7 @@ class MemoryRows : public ShardRows {
   size_t scans = 0;
   size_t confirms = 0;
   std::optional<LogSeq> last_confirmed;
-  size_t rows(Tree tree) const { return tree == Tree::kMeta ? meta_.size() : data_.size(); }
+  size_t rows(Tree tree) { return tree_of(tree).size(); }
 
   // --- ShardRows ---
 
@@ -124,6 +124,22 @@ class MemoryRows : public ShardRows {
       if (!*wants_more) break;
     }
     return {};
+  }
+  Result<> scan_index(RangeScan& scan, const TakeRow& take) override {
+    MORULA_TRY(before_read());
+    ++scans;
+    for (auto at = index_.lower_bound(scan.from); at != index_.end() && at->first < scan.end;
+         ++at) {
+      const auto wants_more = take(at->second);
+      MORULA_TRY(wants_more);
+      scan.from = at->first + '\0';
+      if (!*wants_more) break;
+    }
+    return {};
+  }
+  std::optional<LogSeq> applied() const override {
+    if (log_.empty()) return std::nullopt;
+    return log_.back().position;
   }
   LogSeq apply(StreamId id, const ChangedRows& changed) override {
     std::vector<Row> rows;
@@ -163,12 +179,15 @@ class MemoryRows : public ShardRows {
  private:
   void put(const std::vector<Row>& rows) {
     for (const Row& row : rows) {
-      auto& tree = row.tree == Tree::kMeta ? meta_ : data_;
+      auto& tree = tree_of(row.tree);
       const auto [place, fresh] = tree.emplace(row.key, row);
       if (fresh) continue;
       MORULA_CHECK(place->second.change < row.change, "a change number is raised by every change");
       place->second = row;
     }
+  }
+  std::map<std::string, Row>& tree_of(Tree tree) {
+    return tree == Tree::kMeta ? meta_ : tree == Tree::kData ? data_ : index_;
   }
   void maybe_suspend() {
     if (suspend_one_in != 0 && env_.random.chance(1, suspend_one_in)) {
@@ -187,6 +206,7 @@ class MemoryRows : public ShardRows {
   const Env env_;
   std::map<std::string, Row> meta_;
   std::map<std::string, Row> data_;
+  std::map<std::string, Row> index_;
   std::vector<Record> log_;
   LogSeq next_;
   std::optional<LogSeq> acknowledged_;

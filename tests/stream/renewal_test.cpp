@@ -165,7 +165,7 @@ TEST_F(RenewalTest, NothingRenewsAStreamThatIsGone) {
     wait(kTtlMs);
     EXPECT_EQ(refusal(streams_->read(read_from())), Refusal::kAbsent);
     EXPECT_EQ(refusal(streams_->append(append_request("y"))), Refusal::kAbsent);
-    EXPECT_EQ(refusal(streams_->remove(kStream)), Refusal::kAbsent);
+    EXPECT_EQ(refusal(streams_->remove({kStream, "default", kPath})), Refusal::kAbsent);
     create();
     EXPECT_EQ(std::get<StreamInfo>(streams_->head(kStream)).generation, Generation(2));
   });

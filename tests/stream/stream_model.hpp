@@ -63,7 +63,9 @@ inline ModelStream observe(const ModelStream& before, const std::vector<Row>& ro
   for (const Row& row : rows) {
     const auto parts = *row_key::parse(row.tree, row.key);
     MORULA_CHECK(parts.generation.value == after.generation);
-    if (row.tree == Tree::kData) {
+    if (row.tree == Tree::kIndex) {
+      MORULA_CHECK(row.deleted != after.present, "it is listed as long as it is there");
+    } else if (row.tree == Tree::kData) {
       auto data = *DataRow::decode(row);
       MORULA_CHECK(data.start() == after.tail(), "an append begins at the tail");
       std::vector<std::string> messages;

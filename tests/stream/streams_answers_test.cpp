@@ -36,10 +36,10 @@ TEST_F(StreamsTest, NoAnswerShowsAChangeBeforeItIsDurable) {
     ask("other", [&] { streams_->create(create_request("text/html")); });
     moment();
     EXPECT_EQ(answers, 0);
-    ask("remove", [&] { streams_->remove(kStream); });
+    ask("remove", [&] { streams_->remove({kStream, "default", kPath}); });
     moment();
     ask("absent", [&] { streams_->head(kStream); });
-    ask("absent", [&] { streams_->remove(kStream); });
+    ask("absent", [&] { streams_->remove({kStream, "default", kPath}); });
     ask("absent", [&] { streams_->append(append_request("x")); });
     moment();
     EXPECT_EQ(answers, 0);
@@ -101,7 +101,7 @@ TEST_F(StreamsTest, AFenceLeavesTheOutcomeOfAWriteUnknownAndOfARefusalNot) {
       ended.push_back(unserved(streams_->read(read_from())) == ErrorCode::kFenced ? "read" : "?");
     });
     scope_->spawn("remove", [&] {
-      const auto outcome = streams_->remove(kStream);
+      const auto outcome = streams_->remove({kStream, "default", kPath});
       ended.push_back(std::holds_alternative<OutcomeUnknown>(outcome) ? "remove" : "?");
     });
     moment();
@@ -154,7 +154,7 @@ TEST_F(StreamsTest, AReadWhoseRowsADeleteTookFindsTheStreamGone) {
     // The read has the state and waits for its rows, which are dropped as a compaction does.
     while (rows_->finds == 1) env_->clock.sleep(std::chrono::microseconds(10));
     rows_->suspend_one_in = 0;
-    streams_->remove(kStream);
+    streams_->remove({kStream, "default", kPath});
     rows_->erase_data();
     env_->clock.sleep(std::chrono::seconds(1));
     EXPECT_EQ(seen, Refusal::kAbsent);

@@ -180,7 +180,7 @@ TEST_F(StreamsTest, AStreamSeqMustGrowBytewise) {
     EXPECT_EQ(append("a"), Refusal::kSequenceRegression);
     EXPECT_EQ(append("\xff"), std::nullopt) << "bytes are unsigned";
     EXPECT_EQ(read_all(), "xxyx");
-    streams_->remove(kStream);
+    streams_->remove({kStream, "default", kPath});
     streams_->create(create_request());
     EXPECT_EQ(append("0"), std::nullopt);
   });

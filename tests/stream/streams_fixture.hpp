@@ -14,6 +14,7 @@
 namespace morula {
 
 inline const StreamHash kStream{{0x1111, 0x2222}, 0x3333};
+inline constexpr std::string_view kPath = "a/b";
 inline constexpr Duration kMoment = std::chrono::milliseconds(1);
 
 inline CreateRequest create_request(std::string content_type = "text/plain",
@@ -21,7 +22,7 @@ inline CreateRequest create_request(std::string content_type = "text/plain",
   CreateRequest request;
   request.stream = kStream;
   request.tenant = "default";
-  request.path = "a/b";
+  request.path = kPath;
   request.content_type = std::move(content_type);
   request.body = body;
   return request;

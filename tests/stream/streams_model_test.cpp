@@ -219,7 +219,7 @@ class ModelRun {
       case ModelRequest::Kind::kHead:
         return text(streams.head(request.stream));
       case ModelRequest::Kind::kRemove:
-        return text(streams.remove(request.stream));
+        return text(streams.remove({request.stream, "default", "path"}));
     }
     return "?";
   }

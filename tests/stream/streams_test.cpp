@@ -16,7 +16,7 @@ TEST_F(StreamsTest, AStreamBeginsEmptyOrWithItsFirstContent) {
     EXPECT_EQ(created.info.generation, Generation(1));
     EXPECT_EQ(created.info.content_type, "text/plain");
     EXPECT_EQ(read_all(), "");
-    ASSERT_TRUE(std::holds_alternative<Removed>(streams_->remove(kStream)));
+    ASSERT_TRUE(std::holds_alternative<Removed>(streams_->remove({kStream, "default", kPath})));
     created = std::get<Created>(streams_->create(create_request("text/plain", "first")));
     EXPECT_EQ(created.info.tail, (Offset{1, 5}));
     EXPECT_EQ(read_all(), "first");
@@ -77,12 +77,12 @@ TEST_F(StreamsTest, AColdAppendNeedsOneRow) {
 
 TEST_F(StreamsTest, WhatIsDeletedIsGoneAndNeverShowsAgain) {
   run([&] {
-    EXPECT_EQ(refusal(streams_->remove(kStream)), Refusal::kAbsent);
+    EXPECT_EQ(refusal(streams_->remove({kStream, "default", kPath})), Refusal::kAbsent);
     streams_->create(create_request("text/plain", "old"));
     streams_->append(append_by("p", 0, 0, "old"));
-    EXPECT_TRUE(std::holds_alternative<Removed>(streams_->remove(kStream)));
+    EXPECT_TRUE(std::holds_alternative<Removed>(streams_->remove({kStream, "default", kPath})));
     for (int round = 0; round < 2; ++round) {
-      EXPECT_EQ(refusal(streams_->remove(kStream)), Refusal::kAbsent);
+      EXPECT_EQ(refusal(streams_->remove({kStream, "default", kPath})), Refusal::kAbsent);
       EXPECT_EQ(refusal(streams_->read(read_from())), Refusal::kAbsent);
       EXPECT_EQ(refusal(streams_->head(kStream)), Refusal::kAbsent);
       EXPECT_EQ(refusal(streams_->append(append_request("x"))), Refusal::kAbsent);
@@ -119,7 +119,7 @@ TEST_F(StreamsTest, AStreamPastItsDeadlineIsGoneAndMayBeCreatedAgain) {
     for (int round = 0; round < 2; ++round) {
       EXPECT_EQ(refusal(streams_->head(kStream)), Refusal::kAbsent);
       EXPECT_EQ(refusal(streams_->append(append_request("x"))), Refusal::kAbsent);
-      EXPECT_EQ(refusal(streams_->remove(kStream)), Refusal::kAbsent);
+      EXPECT_EQ(refusal(streams_->remove({kStream, "default", kPath})), Refusal::kAbsent);
       forget();
     }
     const auto again = std::get<Created>(streams_->create(request));
@@ -156,7 +156,7 @@ TEST_F(StreamsTest, AnotherPathWithTheSameIdIsAnErrorAndSeesNothing) {
       EXPECT_EQ(refusal(streams_->append(append)), Refusal::kCollision);
       EXPECT_EQ(refusal(streams_->read(read)), Refusal::kCollision);
       EXPECT_EQ(refusal(streams_->head(other)), Refusal::kCollision);
-      EXPECT_EQ(refusal(streams_->remove(other)), Refusal::kCollision);
+      EXPECT_EQ(refusal(streams_->remove({other, "default", kPath})), Refusal::kCollision);
       forget();
     }
     EXPECT_EQ(read_all(), "secret");
