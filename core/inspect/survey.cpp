@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/inspect/listing_check.hpp"
 #include "core/inspect/log_extent.hpp"
 #include "core/inspect/needs.hpp"
 #include "core/inspect/object_check.hpp"
@@ -62,6 +63,8 @@ class Walk {
   Result<> suspect_open_log(const Needs& needs, const Needs::NeededLog& log);
   Result<> suspect_missing(const Needs& needs, const std::string& key, const keys::Parsed& parsed);
   Result<> confirm(const CellView& view);
+  /// Of what is sound so far.
+  Result<> check_listings();
 
   void judge_documents();
   void judge_shard(const ShardView& shard);
@@ -110,6 +113,7 @@ Result<Survey> Walk::run() {
     MORULA_TRY(third);
     MORULA_TRY(confirm(*third));
   }
+  if (survey_.damages.empty()) MORULA_TRY(check_listings());
   judge_unneeded(before, after);
   std::stable_sort(survey_.damages.begin(), survey_.damages.end(),
                    [](const Damage& a, const Damage& b) { return a.key < b.key; });
@@ -253,6 +257,23 @@ Result<> Walk::confirm(const CellView& view) {
       continue;
     }
     accuse(std::move(suspicion.key), std::move(suspicion.what), std::move(suspicion.meaning));
+  }
+  return {};
+}
+
+Result<> Walk::check_listings() {
+  for (const ShardView& shard : survey_.view.shards) {
+    if (!shard.manifest) continue;
+    const auto wrong = check_listing(env_, *shard.manifest);
+    if (!wrong && wrong.error().code == ErrorCode::kNotFound) {
+      ++survey_.changed_meanwhile;
+      continue;
+    }
+    if (!wrong && wrong.error().code != ErrorCode::kCorrupt) return fail(wrong.error());
+    std::optional<std::string> what = wrong ? *wrong : wrong.error().message;
+    if (!what) continue;
+    accuse(shard.row.manifest, std::move(*what),
+           words::of_listing("shard " + shard.row.prefix.text()));
   }
   return {};
 }

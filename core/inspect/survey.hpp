@@ -5,8 +5,9 @@
 // what looks missing is asked for once more, and accused only when a document that was read after
 // that still names it.
 //
-// Not checked: whether rows make sense together (offsets of a stream that follow each other); a
-// read of the stream finds that.
+// Of rows it is checked whether the index lists just the streams that are there.
+// Not checked: whether rows make sense together otherwise (offsets of a stream that follow each
+// other); a read of the stream finds that.
 #pragma once
 
 #include <cstdint>

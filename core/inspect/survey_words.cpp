@@ -63,6 +63,12 @@ std::string of_shard(const std::string& shards) {
   return "streams of " + shards + " can't be read as a whole";
 }
 
+std::string of_listing(const std::string& shards) {
+  return "listings of " + shards +
+         " are wrong, and nothing else: every stream can still be read by its path; report this as "
+         "a defect of morula";
+}
+
 std::string of_unneeded() {
   return "no document names it: no stream is affected, but the store has not kept what was written";
 }

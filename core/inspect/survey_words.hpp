@@ -13,6 +13,8 @@ std::string of_manifest(const std::string& shards);
 std::string of_table(const std::string& shards);
 std::string of_log(const std::string& shards);
 std::string of_shard(const std::string& shards);
+/// Its tables' index does not agree with their streams.
+std::string of_listing(const std::string& shards);
 std::string of_unneeded();
 
 }  // namespace morula::words

@@ -136,6 +136,20 @@ TEST_F(DeadCell, AMissingLogObjectIsFoundUnlessItMayNeverHaveBeen) {
   }
 }
 
+TEST_F(DeadCell, AnIndexThatDoesNotAgreeWithTheStreamsIsFound) {
+  const Manifest sound = manifest();
+  for (const auto& [tree, what] : {std::pair(Tree::kIndex, "exist and are not listed"),
+                                   std::pair(Tree::kMeta, "are listed and don't exist")}) {
+    Manifest wrong = sound;
+    std::erase_if(wrong.tables, [&](const ManifestTable& table) { return table.tree == tree; });
+    ASSERT_LT(wrong.tables.size(), sound.tables.size());
+    bucket_.world.store().plant(manifest_key_, encode_manifest(wrong));
+    const auto found = look();
+    EXPECT_EQ(damaged_keys(found), Strings{manifest_key_});
+    EXPECT_NE(damages(found).at(0).find(what), std::string::npos) << damages(found).at(0);
+  }
+}
+
 TEST_F(DeadCell, AMissingDocumentIsFound) {
   const Manifest now = manifest();
   for (const std::string& key : {std::string("cell.json"), std::string("topology.json"),
