@@ -213,6 +213,7 @@ std::optional<std::vector<Lister::Part>> Lister::parts() {
     part.shards.push_back(shard.prefix);
   }
   std::vector<Part> parts;
+  parts.reserve(by_address.size());
   for (auto& [address, part] : by_address) parts.push_back(std::move(part));
   return parts;
 }
@@ -252,7 +253,7 @@ bool Lister::ask_elsewhere(Part& part) {
   for (const Prefix prefix : part.shards) shards += (shards.empty() ? "" : ",") + prefix.text();
   request.headers.add(kShardsHeader, shards);
   const Time until = std::min(deadline_, env_.clock.now() + config_.forward_attempt_timeout);
-  auto answer = env_.network.call(part.address, std::move(request), until);
+  auto answer = env_.network.call(part.address, request, until);
   if (!answer) {
     unseen_ = part.address + ": " + answer.error().message;
     return false;

@@ -14,7 +14,7 @@ namespace morula {
 namespace {
 
 // A page may lie behind many rows of streams that are gone: it ends here, and the next goes on.
-constexpr size_t kRowsMax = 16 * 1024;
+constexpr size_t kRowsMax = 16 * size_t{1024};
 constexpr size_t kLooksAtOnce = 16;
 
 }  // namespace
