@@ -137,7 +137,8 @@ int run(double seconds) {
   cell.loop.run_fiber("bench", [&] {
     InstanceConfig config;
     config.name = "bench";
-    Instance instance(cell.env, config);
+    MemoryBudget memory(MemoryShares{});
+    Instance instance(cell.env, config, memory);
     with_scope(cell.loop.domain(), [&](Scope& scope) {
       scope.spawn("instance", [&] { (void)instance.run(); });
       while (!instance.ready()) cell.loop.sleep(std::chrono::milliseconds(1));

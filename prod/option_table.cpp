@@ -6,6 +6,7 @@ namespace {
 
 using Table = std::vector<Option>;
 using Bytes = Option::ByteCount;
+using AutoBytes = Option::AutoByteCount;
 
 constexpr auto kMain = "Where and who";
 
@@ -79,10 +80,18 @@ Table memory_options(ServeOptions& o) {
       {"flush-objects", kMemory, &o.flush_objects,
        "Or when it keeps so many log objects from being deleted; auto: 500 on S3, 4000 on a "
        "directory"},
-      {"memtable-bytes", kMemory, Bytes{&cell.shard.memtable_bytes_max},
-       "Appends wait for a flush beyond it"},
-      {"block-cache-bytes", kMemory, Bytes{&cell.block_cache_bytes},
-       "Blocks of tables kept in memory for reads"},
+      {"memory-mb", kMemory, &o.memory_mb,
+       "What the process may take, in MiB: caches, memtables, requests and their answers. What "
+       "would "
+       "go beyond it is answered 503 with Retry-After before it is read. auto: 70 % of what its "
+       "container or the machine has. In the environment also ADMIT_RSS_SHED_MB",
+       "ADMIT_RSS_SHED_MB"},
+      {"memtable-bytes", kMemory, AutoBytes{&o.memtable_bytes},
+       "Of that, for rows of all shards that are only in the log: from a half on the largest shard "
+       "is flushed, and appends are slowed down, the more the less is left. auto: 64MiB or an "
+       "eighth"},
+      {"block-cache-bytes", kMemory, AutoBytes{&o.block_cache_bytes},
+       "Of that, for blocks of tables, kept for reads. auto: 64MiB or an eighth"},
       {"cached-streams", kMemory, &cell.stream.cached_streams_max,
        "Streams whose state is kept in memory; others are read again"},
       {"trim-interval", kMemory, &cell.trim_interval, "Log objects are deleted at most so often"},
@@ -110,8 +119,6 @@ Table client_options(HttpServerConfig& http) {
       {"connections-max", kClients, &http.connections_max, "Beyond it 503"},
       {"requests-max", kClients, &http.requests_max, "Under way at once; beyond it 503"},
       {"pipelined-max", kClients, &http.pipelined_max, "Under way at once of one connection"},
-      {"body-bytes-max", kClients, Bytes{&http.body_bytes_max},
-       "Of all requests under way together; beyond it 503"},
       {"idle-timeout", kClients, &http.idle_timeout, "Between two requests of a connection"},
       {"head-timeout", kClients, &http.head_timeout, "For a request's head to arrive"},
       {"body-timeout", kClients, &http.body_timeout,

@@ -124,6 +124,7 @@ std::string_view Option::kind() const {
                         [](bool*) { return ""; },
                         [](std::string*) { return "TEXT"; },
                         [](ByteCount) { return "SIZE"; },
+                        [](AutoByteCount) { return "SIZE"; },
                         [](Duration*) { return "TIME"; },
                         [](Severity*) { return "LEVEL"; },
                         [](LogFormat*) { return "FORMAT"; },
@@ -140,6 +141,9 @@ std::string Option::shown() const {
           [](bool* value) { return std::string(*value ? "true" : "false"); },
           [](AutoNumber* value) { return *value ? std::to_string(**value) : std::string("auto"); },
           [](ByteCount bytes) { return show_with_unit(*bytes.value, kByteUnits); },
+          [](AutoByteCount bytes) {
+            return *bytes.value ? show_with_unit(**bytes.value, kByteUnits) : std::string("auto");
+          },
           [](Duration* value) {
             return show_with_unit(static_cast<uint64_t>(value->count()), kTimeUnits);
           },
@@ -164,6 +168,11 @@ Result<> Option::set(std::string_view text) const {
             return {};
           },
           [&](ByteCount bytes) { return assign(*bytes.value, parse_byte_count(text)); },
+          [&](AutoByteCount bytes) -> Result<> {
+            if (text != "auto") return assign(*bytes.value, parse_byte_count(text));
+            bytes.value->reset();
+            return {};
+          },
           [&](Duration* value) { return assign(*value, parse_duration(text)); },
           [&](Severity* value) {
             return assign_named(*value, parse_severity(text), "debug, info, warning or error");
@@ -209,8 +218,12 @@ Result<> apply_config_text(std::string_view text, const std::vector<Option>& tab
 Result<> apply_environment(const char* (*lookup)(const char* name),
                            const std::vector<Option>& table) {
   for (const Option& option : table) {
-    const std::string variable = option.environment_name();
+    std::string variable = option.environment_name();
     const char* value = lookup(variable.c_str());
+    if (value == nullptr && !option.other_environment_name.empty()) {
+      variable = option.other_environment_name;
+      value = lookup(variable.c_str());
+    }
     if (value == nullptr) continue;
     if (const auto set = option.set(value); !set) {
       return fail(ErrorCode::kInvalid, variable + ": " + set.error().message);

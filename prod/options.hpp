@@ -35,6 +35,10 @@ struct ServeOptions {
   // Auto where absent: see StoreDefaults.
   std::optional<uint64_t> puts_per_second;
   std::optional<uint64_t> flush_objects;
+  // What is left open here is settled by prod/memory_plan.hpp.
+  std::optional<uint64_t> memory_mb;
+  std::optional<uint64_t> memtable_bytes;  // of all shards together
+  std::optional<uint64_t> block_cache_bytes;
   InstanceConfig instance;
   HttpServerConfig http;
 };
@@ -45,15 +49,20 @@ struct Option {
   struct ByteCount {
     uint64_t* value;
   };
+  /// A size in bytes, or nothing: "auto".
+  struct AutoByteCount {
+    std::optional<uint64_t>* value;
+  };
   /// A number, or nothing: "auto".
   using AutoNumber = std::optional<uint64_t>;
-  using Field = std::variant<std::string*, bool*, uint64_t*, AutoNumber*, ByteCount, Duration*,
-                             Severity*, LogFormat*>;
+  using Field = std::variant<std::string*, bool*, uint64_t*, AutoNumber*, ByteCount, AutoByteCount,
+                             Duration*, Severity*, LogFormat*>;
 
   std::string_view name;   // "lease-alone"
   std::string_view group;  // heading in the help
   Field field;
-  std::string_view help;  // what it is for, and why one would change it
+  std::string_view help;                         // what it is for, and why one would change it
+  std::string_view other_environment_name = {};  // counts where the first isn't set
 
   /// "MORULA_LEASE_ALONE"
   std::string environment_name() const;
@@ -80,7 +89,8 @@ Result<uint64_t> parse_byte_count(std::string_view text);
 /// with the line's number.
 Result<> apply_config_text(std::string_view text, const std::vector<Option>& table);
 
-/// Looks every option up by `environment_name`; `lookup` returns null for what is not set.
+/// Looks every option up by `environment_name`, and by its other one; `lookup` returns null for
+/// what is not set.
 Result<> apply_environment(const char* (*lookup)(const char* name),
                            const std::vector<Option>& table);
 

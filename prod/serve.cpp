@@ -19,6 +19,7 @@
 #include "prod/http/http_network.hpp"
 #include "prod/linux_platform.hpp"
 #include "prod/log_trace.hpp"
+#include "prod/memory_plan.hpp"
 #include "prod/metrics/metering.hpp"
 #include "prod/open_store.hpp"
 #include "prod/serve_address.hpp"
@@ -30,7 +31,7 @@ namespace {
 
 constexpr Duration kRestartPause = std::chrono::milliseconds(200);
 constexpr Duration kRestartPauseMax = std::chrono::seconds(5);
-// Such a store charges by the request: a busy cell pays for bytes, not for impatience.
+constexpr Duration kResidentPause = std::chrono::milliseconds(500);
 constexpr Duration kReadyPoll = std::chrono::milliseconds(20);
 // Of the connections' descriptors, for files, calls and the rest.
 constexpr size_t kOtherDescriptors = 256;
@@ -66,8 +67,9 @@ size_t raise_descriptor_limit() {
 /// One process that serves: what an Env needs, and the instance of the moment.
 class Host {
  public:
-  Host(Loop& loop, LogTrace& trace, const Env& env, const InstanceConfig& config)
-      : loop_(loop), trace_(trace), env_(env), config_(config) {}
+  Host(Loop& loop, LogTrace& trace, const Env& env, const InstanceConfig& config,
+       MemoryBudget& memory)
+      : loop_(loop), trace_(trace), env_(env), config_(config), memory_(memory) {}
 
   /// From outside fibers.
   void request_stop() {
@@ -100,7 +102,7 @@ class Host {
 
  private:
   Result<Instance::Ended> run_instance(const std::function<void()>& announce) {
-    Instance instance(env_, config_);
+    Instance instance(env_, config_, memory_);
     struct Current {
       Host& host;
       ~Current() { host.instance_ = nullptr; }
@@ -108,6 +110,7 @@ class Host {
     instance_ = &instance;
     if (stop_.is_set()) instance.request_stop();
     return with_scope(loop_.domain(), [&](Scope& scope) {
+      scope.spawn("resident_memory", [&] { watch_memory(); });
       scope.spawn("announce", [&] {
         while (!instance.ready()) loop_.sleep(kReadyPoll);
         announce();
@@ -116,10 +119,25 @@ class Host {
     });
   }
 
+  void watch_memory() {
+    for (bool was_over = false;; loop_.sleep(kResidentPause)) {
+      memory_.note_resident(resident_bytes());
+      const bool over = memory_.over_resident();
+      if (over != was_over) {
+        trace_.log(Severity::kWarning, over ? "over_memory" : "within_memory",
+                   {{"resident", memory_.resident()},
+                    {"accounted", memory_.memory.used()},
+                    {"limit", memory_.memory.limit()}});
+      }
+      was_over = over;
+    }
+  }
+
   Loop& loop_;
   LogTrace& trace_;
   const Env env_;
   const InstanceConfig config_;
+  MemoryBudget& memory_;
   Instance* instance_ = nullptr;
   Event stop_;
 };
@@ -185,13 +203,16 @@ int serve(const ServeOptions& given) {
   options.instance.shard.held_log_objects_max =
       options.flush_objects.value_or(defaults.flush_objects);
   options.http.limits.body_bytes_max = options.instance.stream.append_bytes_max + kBodySlack;
+  const auto shares = plan_memory(options, memory_of_container(""));
+  if (!shares) return fail_with(shares.error().message);
+  MemoryBudget memory(*shares);
 
   Loop loop;
   LogTrace trace(options.log_level, options.log_format);
   const auto opened = open_store(loop, trace, options.store, StoreAccess::kServe);
   if (!opened) return fail_with(opened.error().message);
 
-  HttpServer server(loop, trace, options.http);
+  HttpServer server(loop, trace, options.http, memory);
   if (const auto listening = server.listen(address->host, address->port); !listening) {
     return fail_with(listening.error().message);
   }
@@ -202,7 +223,8 @@ int serve(const ServeOptions& given) {
 
   const Host* running = nullptr;
   Metering metering(
-      trace, [&] { return running == nullptr ? nullptr : running->instance(); }, options.profile);
+      trace, memory, [&] { return running == nullptr ? nullptr : running->instance(); },
+      options.profile);
   options.instance.log.profile = metering.log_profile();
   ObservedStore store(*opened->store, loop, metering.store_observers());
   CurlClient client(loop, {});
@@ -212,11 +234,14 @@ int serve(const ServeOptions& given) {
   Random random(random_seed());
   LinuxPlatform platform;
   const Env env{loop.domain(), loop, network, store, random, compute, platform, trace};
-  Host host(loop, trace, env, options.instance);
+  Host host(loop, trace, env, options.instance, memory);
   running = &host;
   handle_signals(loop, trace, host, metering);
   trace.log(Severity::kInfo, "starting",
-            {{"version", kVersion}, {"name", options.name}, {"listen", address->url()}});
+            {{"version", kVersion},
+             {"name", options.name},
+             {"listen", address->url()},
+             {"memory_mb", shares->limit / kMiB}});
 
   int exit_code = 1;
   loop.run_fiber("serve", [&] {

@@ -40,7 +40,7 @@ MeasuredCell::MeasuredCell(const std::string& directory, InstanceConfig config)
 void MeasuredCell::serve_until_killed(const std::function<void()>& body) {
   platform_.next_process();
   const Time begun = loop_.now();
-  instance_ = std::make_unique<Instance>(*env_, config_);
+  instance_ = std::make_unique<Instance>(*env_, config_, memory_budget_);
   with_scope(loop_.domain(), [&](Scope& scope) {
     scope.spawn("instance", [this] {
       const auto ended = instance_->run();

@@ -80,6 +80,7 @@ class MeasuredCell {
   SuccessivePlatform platform_;
   std::optional<Env> env_;
   InstanceConfig config_;
+  MemoryBudget memory_budget_{MemoryShares{}};
   std::unique_ptr<Instance> instance_;
   Duration until_serving_{};
 };

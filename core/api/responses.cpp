@@ -35,6 +35,8 @@ HttpResponse unserved_response(const Error& error, std::string_view busy_code) {
     case ErrorCode::kBusy:
       return busy_response(busy_code, "a bound is reached, nothing was done: " + error.message,
                            error.retry_after_ms);
+    case ErrorCode::kShed:
+      return busy_response("rss_shed", error.message + "; nothing was done", error.retry_after_ms);
     case ErrorCode::kCorrupt:
     case ErrorCode::kNotFound:
       return error_response(500, "damaged",

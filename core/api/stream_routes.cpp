@@ -282,7 +282,10 @@ StreamResponse read(const Env& env, Streams& streams, const StreamTarget& target
     }
     response.headers.add("ETag", etag);
   }
-  if (response.status == 200) response.body = std::move(given->body);
+  if (response.status == 200) {
+    response.body = std::move(given->body);
+    response.body_memory = std::make_shared<MemoryReservation>(std::move(given->body_memory));
+  }
   return {std::move(response)};
 }
 

@@ -61,7 +61,9 @@ namespace morula {
   X(deleted_stays_listed, "a deletion leaves the stream's index row as it is")             \
   X(listing_skips_shard, "a shard that does not answer is left out of a listing")          \
   X(listing_before_durable, "a listing is answered before what it shows is durable")       \
-  X(index_dropped_early, "a flush does not write the rows of the index")
+  X(index_dropped_early, "a flush does not write the rows of the index")                   \
+  X(reservation_leak, "memory that was reserved is not given back")                        \
+  X(backlog_unbounded, "appends are taken whatever is not in tables yet")
 
 enum class Mutant : uint8_t {
   none,

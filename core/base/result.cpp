@@ -36,6 +36,8 @@ std::string_view to_string(ErrorCode code) {
       return "moved";
     case ErrorCode::kBusy:
       return "busy";
+    case ErrorCode::kShed:
+      return "shed";
   }
   MORULA_CHECK(false, "an error code without a name");
 }

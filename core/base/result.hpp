@@ -28,6 +28,7 @@ enum class ErrorCode : uint8_t {
   kLeaseLost,           // this incarnation's lease does not hold: it must not answer
   kMoved,               // the shard is not served here (any more)
   kBusy,                // a bound was reached; nothing was done
+  kShed,                // the process takes too much memory; nothing was done
 };
 
 /// The code's name as logs and error bodies show it: "not_found", "precondition_failed", ...
@@ -36,7 +37,7 @@ std::string_view to_string(ErrorCode code);
 struct Error {
   ErrorCode code;
   std::string message;         // for a person: what was wrong, and what is allowed
-  int64_t retry_after_ms = 0;  // with kThrottled and kBusy: a hint; 0: none
+  int64_t retry_after_ms = 0;  // with kThrottled, kBusy, kShed: a hint; 0: none
 
   friend bool operator==(const Error&, const Error&) = default;
 };

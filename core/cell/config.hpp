@@ -19,7 +19,7 @@ struct InstanceConfig {
   ShardConfig shard{.deadline_of = &deadline_of_hot_row, .listing_of = &listing_of_descriptor_row};
   StreamLimits stream;
   RetryConfig retry;
-  uint64_t block_cache_bytes = 64 * kMiB;
+  uint64_t block_cache_bytes = 64 * kMiB;                // within the share of the memory budget
   Duration trim_interval = std::chrono::seconds(60);     // at most once in this time
   Duration collect_interval = std::chrono::minutes(10);  // between rounds of garbage collection
   Duration forward_timeout = std::chrono::seconds(30);   // of a request sent on to the owner

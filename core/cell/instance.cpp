@@ -204,8 +204,8 @@ void Instance::Impl::keep_collecting() {
   }
 }
 
-Instance::Instance(const Env& env, InstanceConfig config)
-    : impl_(std::make_unique<Impl>(env, std::move(config))) {}
+Instance::Instance(const Env& env, InstanceConfig config, MemoryBudget& memory)
+    : impl_(std::make_unique<Impl>(env, std::move(config), memory)) {}
 
 Instance::~Instance() = default;
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "core/base/memory_budget.hpp"
 #include "core/base/result.hpp"
 #include "core/cell/config.hpp"
 #include "core/cell/shard_map.hpp"
@@ -15,8 +16,9 @@ namespace morula {
 
 class Instance {
  public:
-  /// Draws a fresh incarnation. `env` and everything in it outlive the instance.
-  Instance(const Env& env, InstanceConfig config);
+  /// Draws a fresh incarnation. `env` and everything in it outlive the instance, and so does
+  /// `memory`, whose accounts of what an instance holds no other may use meanwhile.
+  Instance(const Env& env, InstanceConfig config, MemoryBudget& memory);
   ~Instance();
 
   enum class Ended : uint8_t {

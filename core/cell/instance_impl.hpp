@@ -16,19 +16,26 @@
 #include "core/rt/random.hpp"
 #include "core/rt/sync.hpp"
 #include "core/shard/adopted_shard.hpp"
+#include "core/shard/memtables.hpp"
 #include "core/shard/table_numbers.hpp"
 
 namespace morula {
 
 struct Instance::Impl {
-  Impl(const Env& e, InstanceConfig c)
+  Impl(const Env& e, InstanceConfig c, MemoryBudget& memory)
       : env(e),
         config(std::move(c)),
         self{config.name, Ulid::draw(env.clock.wall(), env.random)},
         lease(env, config.lease, config.retry, self),
         membership(env, config.lease, config.retry, self),
         cache(config.block_cache_bytes),
-        shards(env, self) {}
+        memtables(memory),
+        shards(env, self) {
+    memory.block_cache.measure([this] { return cache.bytes(); });
+  }
+  ~Impl() { memtables.memory().block_cache.measure(nullptr); }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
 
   Result<Ended> run(Scope& fibers);
   Result<> join(Scope& fibers);
@@ -59,6 +66,7 @@ struct Instance::Impl {
   Membership membership;
   BlockCache cache;
   TableNumbers table_numbers;
+  Memtables memtables;
   std::unique_ptr<LogWriter> log;
   ShardMap shards;  // its shards hold pins of the log
   std::unique_ptr<Api> api;

@@ -71,7 +71,7 @@ Result<std::vector<std::shared_ptr<Shard>>> Instance::Impl::open_adopted(
     const TopologyShard* row = (*topology)->content.find(shard.prefix);
     if (row == nullptr || row->manifest != shard.manifest_key) continue;  // already another's
     opened.push_back(std::make_shared<Shard>(env, config.shard, *log, lease, cache, table_numbers,
-                                             std::move(shard)));
+                                             memtables, std::move(shard)));
     MORULA_TRY(opened.back()->open_tables());
   }
   MORULA_TRY(replay_closed_ranges(env, config.retry, *log, opened));

@@ -36,6 +36,9 @@ ShardMap::Figures ShardMap::figures() const {
     figures.sums.tables += shard.tables;
     figures.sums.table_bytes += shard.table_bytes;
     figures.sums.unmerged_tables += shard.unmerged_tables;
+    figures.sums.delayed_writes += shard.delayed_writes;
+    figures.sums.delayed_now += shard.delayed_now;
+    figures.sums.delay += shard.delay;
   }
   return figures;
 }

@@ -36,7 +36,9 @@ class StoredRows final : public ShardRows {
   }
   LogSeq apply(StreamId id, const ChangedRows& rows) override;
   std::optional<LogSeq> applied() const override { return std::nullopt; }
-  Result<> wait_for_room() override { return {}; }
+  Result<MemoryReservation> wait_for_room(uint64_t, Change) override { return MemoryReservation(); }
+  Result<MemoryReservation> reserve_read(uint64_t) override { return MemoryReservation(); }
+  Result<> grow_read(MemoryReservation&, uint64_t) override { return {}; }
   Result<> confirm(std::optional<LogSeq>, Wrote) override { return {}; }
   Generation next_generation(std::optional<Generation> last) const override;
   WallTime wall() const override;

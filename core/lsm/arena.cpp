@@ -29,6 +29,10 @@ char* Arena::allocate(size_t size) {
   return piece;
 }
 
+uint64_t Arena::next_chunk() const {
+  return std::clamp(chunk_size_ * 2, kChunkMin, kChunkMax);
+}
+
 char* Arena::allocate_chunk(size_t size) {
   chunks_.push_back(std::make_unique_for_overwrite<char[]>(size));
   bytes_ += size;

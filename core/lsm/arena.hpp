@@ -14,6 +14,8 @@ class Arena {
   char* allocate(size_t size);
   /// Bytes taken from the heap.
   uint64_t bytes() const { return bytes_; }
+  /// The most that the next small piece can take from the heap.
+  uint64_t next_chunk() const;
 
  private:
   char* allocate_chunk(size_t size);

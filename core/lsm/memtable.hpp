@@ -60,6 +60,10 @@ class Memtable {
     for (const List& list : lists_) places += list.recent.size();
     return arena_.bytes() + sizeof(Node*) * places;
   }
+  /// Rows of `bytes`, keys and values, add at most this to `bytes()`, and `next_chunk()` once for
+  /// all of them: a chunk is filled to its last quarter at least, and the last one is only begun.
+  static uint64_t growth_max(uint64_t bytes) { return bytes + bytes / 3; }
+  uint64_t next_chunk() const { return arena_.next_chunk(); }
   uint64_t rows(Tree tree) const { return list(tree).rows; }
   bool empty() const { return arena_.bytes() == 0; }
 

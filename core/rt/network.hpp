@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "core/base/memory_account.hpp"
 #include "core/base/result.hpp"
 #include "core/base/units.hpp"
 #include "core/rt/fiber.hpp"
@@ -67,6 +69,8 @@ struct HttpResponse {
   int status = 200;
   Headers headers;
   std::string body;
+  /// What the body takes is reserved until it has left the process. Null: it is too small to count.
+  std::shared_ptr<MemoryReservation> body_memory;
 };
 
 class Network {

@@ -138,6 +138,9 @@ Result<std::vector<Shard::NewTable>> Shard::merge_tables(CompactionMerge& merge,
   std::vector<NewTable> outputs;
   Pace pace(env_.clock, config_.compaction.read_bytes_per_second);
   Pause pause = Pause::kWantsMore;
+  const CompactionConfig& config = config_.compaction;
+  const MemoryReservation held = memtables_.memory().tables.hold(
+      std::min(2 * plan.bytes(), config.table_bytes + plan.inputs.size() * config.window_bytes));
   while (pause != Pause::kDone) {
     TableBuilder output(plan.tree);
     do {

@@ -40,9 +40,8 @@ void Shard::run_flusher() {
       flush_requested_ = true;
       env_.clock.sleep(kRetryPause);
     }
-    room_.wake_all();
+    memtables_.flush_largest();
   }
-  room_.wake_all();
 }
 
 // Step Flush
@@ -74,6 +73,7 @@ Result<Shard::Swapped> Shard::Flush() {
   unpublished_.clear();
   frozen_.erase(frozen_.begin(), frozen_.begin() + static_cast<ptrdiff_t>(flushed_memtables));
   rebuild_readers();
+  account();
   env_.trace.step(
       {Step::kFlush, log_.incarnation().text(), prefix().text(), from.value, next.version.value});
   compactor_.wake_all();
@@ -93,6 +93,7 @@ Result<Shard::Swapped> Shard::swap_manifest(Manifest next, Purpose purpose) {
   MORULA_TRY(outcome);
   if (!outcome->landed) return Swapped::kSealed;
   adopted_.manifest = {std::move(next), std::move(outcome->etag)};
+  count_unmerged();
   return Swapped::kDone;
 }
 
@@ -109,6 +110,9 @@ Manifest Shard::flushed_manifest(LogSeq from, const std::vector<NewTable>& table
 Result<std::vector<Shard::NewTable>> Shard::write_tables(
     std::vector<std::shared_ptr<const Memtable>> memtables, Purpose purpose) {
   std::vector<NewTable> tables;
+  uint64_t bytes = 0;
+  for (const auto& memtable : memtables) bytes += memtable->bytes();
+  const MemoryReservation held = memtables_.memory().tables.hold(bytes);
   for (const Tree tree : kTrees) {
     if (tree == Tree::kIndex && mutated(Mutant::index_dropped_early)) continue;
     std::optional<BuiltTable> built;

@@ -1,6 +1,8 @@
 #include "core/shard/shard.hpp"
 
 #include <algorithm>
+#include <array>
+#include <numeric>
 
 #include "core/base/check.hpp"
 #include "core/base/mutant.hpp"
@@ -16,24 +18,37 @@ namespace {
 
 constexpr size_t kTablesOpenedAtOnce = 8;
 constexpr size_t kRecordKept = 64 * kKiB;
+// Of an append's rows beyond its body: their keys, hot and producer rows, nodes.
+constexpr uint64_t kRowsOverhead = kKiB;
+// Tables that reads ask one by one, beside what merges leave: between these, writers are slowed
+// down.
+constexpr uint64_t kSoftStacks = 4;
+constexpr uint64_t kHardStacks = 12;
+constexpr int64_t kBacklogRetryMs = 1000;
 
 }  // namespace
 
 Shard::Shard(const Env& env, const ShardConfig& config, LogWriter& log, const LeaseView& lease,
-             BlockCache& cache, TableNumbers& numbers, AdoptedShard adopted)
+             BlockCache& cache, TableNumbers& numbers, Memtables& memtables, AdoptedShard adopted)
     : env_(env),
       config_(config),
       log_(log),
       lease_(lease),
       cache_(cache),
       numbers_(numbers),
+      memtables_(memtables),
       adopted_(std::move(adopted)),
-      serves_from_(adopted_.from.seq()) {
+      serves_from_(adopted_.from.seq()),
+      memory_(memtables.memory().memtables.hold(0)) {
+  memtables_.add(*this);
   log_.raise_wall_floor(manifest().wall_floor);
+  count_unmerged();
   rebuild_readers();
 }
 
-Shard::~Shard() = default;
+Shard::~Shard() {
+  memtables_.remove(*this);
+}
 
 Result<> Shard::open_tables() {
   const std::vector<ManifestTable>& entries = manifest().tables;
@@ -74,13 +89,16 @@ Result<> Shard::replay(const LogRecord& record) {
     }
     active_->put(row);
   }
-  if (active_->bytes() < config_.unflushed_bytes_max) return {};
+  account();
+  const bool no_room = memtables_.over_soft() && memtables_.is_large(active_->bytes());
+  if (active_->bytes() < config_.unflushed_bytes_max && !no_room) return {};
   freeze();
   auto tables = write_tables(frozen_, Purpose::kFlush);
   MORULA_TRY(tables);
   unpublished_.insert(unpublished_.end(), tables->begin(), tables->end());
   frozen_.clear();
   rebuild_readers();
+  account();
   env_.trace.sometimes("replay spilled a memtable", true);
   return {};
 }
@@ -132,20 +150,81 @@ LogSeq Shard::apply(StreamId id, const ChangedRows& rows) {
   encode_record(id, rows, record_);
   const LogSeq seq = log_.append(id, record_);
   applied_ = seq;
+  account();
   if (flush_due()) flusher_.wake_all();
+  memtables_.flush_largest();
   return seq;
 }
 
-Result<> Shard::wait_for_room() {
-  std::optional<Time> until;
-  while (memtable_bytes() >= config_.memtable_bytes_max && !log_.fenced() && !log_.stalled()) {
-    env_.trace.sometimes("an append waited for a flush", true);
-    if (!until) until = env_.clock.now() + config_.room_patience;
-    if (room_.wait_until(env_.clock, *until) || env_.clock.now() < *until) continue;
-    return fail(ErrorCode::kBusy, "the shard's tables are not written as fast as appends come" +
-                                      (flush_trouble_.empty() ? "" : ": " + flush_trouble_));
+Result<MemoryReservation> Shard::wait_for_room(uint64_t bytes, Change change) {
+  auto room = reserve_room(bytes, change);
+  if (room && change == Change::kAppends) {
+    if (auto turn = wait_for_turn(room->bytes()); !turn) room = fail(turn.error());
   }
-  return log_.wait_for_room();
+  if (!room) {
+    memtables_.memory().count(MemoryRefusal::kAppendMemoryBusy);
+    env_.trace.sometimes("an append was refused because of a backlog", true);
+    return room;
+  }
+  MORULA_TRY(log_.wait_for_room());
+  return room;
+}
+
+// Nobody waits for this room: who did would hold a request's memory meanwhile.
+Result<MemoryReservation> Shard::reserve_room(uint64_t bytes, Change change) {
+  MemoryAccount& account = memtables_.memory().memtables;
+  const uint64_t growth = Memtable::growth_max(bytes + kRowsOverhead);
+  if (mutated(Mutant::backlog_unbounded)) return account.hold(growth);
+  const uint64_t most =
+      change == Change::kAppends ? memtables_.hard_bytes() : memtables_.memory().memtables.limit();
+  if (account.used() + growth + active_->next_chunk() > most) {
+    memtables_.make_room();
+    return fail(backlog_error());
+  }
+  return account.try_reserve(growth);
+}
+
+Result<> Shard::wait_for_turn(uint64_t bytes) {
+  const Time now = env_.clock.now();
+  const auto turn = pace_.book(now, bytes, write_pressure(), memtables_.memory().memtables.limit(),
+                               config_.room_patience);
+  if (!turn) return fail(backlog_error());
+  if (*turn == now) return {};
+  env_.trace.sometimes("an append was slowed down by a backlog", true);
+  ++delays_.delayed_writes;
+  delays_.delay += *turn - now;
+  struct Delayed {
+    explicit Delayed(uint64_t& n) : now(n) { ++now; }
+    ~Delayed() { --now; }
+    uint64_t& now;
+  } const delayed(delays_.delayed_now);
+  env_.clock.sleep_until(*turn);
+  return {};
+}
+
+// A merge that fails for good must not stop its shard: too many tables slow writers down, but never
+// refuse them.
+uint64_t Shard::write_pressure() const {
+  const uint64_t memory =
+      WritePace::pressure(memtables_.bytes(), memtables_.soft_bytes(), memtables_.hard_bytes());
+  const uint64_t stack = config_.compaction.stack_tables;
+  const uint64_t tables =
+      WritePace::pressure(deepest_stack_, kSoftStacks * stack, kHardStacks * stack);
+  return std::min(std::max(memory, tables), WritePace::kFullPressure * 9 / 10);
+}
+
+Error Shard::backlog_error() const {
+  std::string message = "tables are not written as fast as appends come";
+  if (!flush_trouble_.empty()) message += ": " + flush_trouble_;
+  return {ErrorCode::kBusy, std::move(message), kBacklogRetryMs};
+}
+
+Result<MemoryReservation> Shard::reserve_read(uint64_t bytes) {
+  return memtables_.memory().reserve_read(bytes);
+}
+
+Result<> Shard::grow_read(MemoryReservation& read, uint64_t bytes) {
+  return memtables_.memory().grow_read(read, bytes);
 }
 
 Result<> Shard::confirm(std::optional<LogSeq> reflects, Wrote wrote) {
@@ -187,14 +266,27 @@ void Shard::freeze() {
 }
 
 Shard::Figures Shard::figures() const {
-  Figures figures;
+  Figures figures = delays_;
   figures.memtable_bytes = memtable_bytes();
   for (const ManifestTable& table : manifest().tables) {
     ++figures.tables;
     figures.table_bytes += table.bytes;
-    if (table.level == 0) ++figures.unmerged_tables;
   }
+  figures.unmerged_tables = unmerged_tables_;
   return figures;
+}
+
+void Shard::count_unmerged() {
+  std::array<uint64_t, kTrees.size()> counts{};
+  for (const ManifestTable& table : manifest().tables) {
+    if (table.level == 0) ++counts.at(static_cast<size_t>(table.tree));
+  }
+  unmerged_tables_ = std::accumulate(counts.begin(), counts.end(), uint64_t{0});
+  deepest_stack_ = *std::max_element(counts.begin(), counts.end());
+}
+
+void Shard::account() {
+  memory_.resize(memtable_bytes());
 }
 
 uint64_t Shard::memtable_bytes() const {

@@ -21,9 +21,11 @@
 #include "core/rt/sync.hpp"
 #include "core/shard/adopted_shard.hpp"
 #include "core/shard/lease_view.hpp"
+#include "core/shard/memtables.hpp"
 #include "core/shard/shard_config.hpp"
 #include "core/shard/shard_rows.hpp"
 #include "core/shard/table_numbers.hpp"
+#include "core/shard/write_pace.hpp"
 
 namespace morula {
 
@@ -31,7 +33,7 @@ class Shard : public ShardRows {
  public:
   /// All references outlive the shard and its fibers.
   Shard(const Env& env, const ShardConfig& config, LogWriter& log, const LeaseView& lease,
-        BlockCache& cache, TableNumbers& numbers, AdoptedShard adopted);
+        BlockCache& cache, TableNumbers& numbers, Memtables& memtables, AdoptedShard adopted);
   ~Shard() override;
 
   /// Opens the tables that the manifest names. Before anything else. Suspends.
@@ -53,8 +55,13 @@ class Shard : public ShardRows {
     uint64_t tables = 0;
     uint64_t table_bytes = 0;
     uint64_t unmerged_tables = 0;  // of level 0: what a read has to ask one by one
+    uint64_t delayed_writes = 0;   // because of a backlog
+    uint64_t delayed_now = 0;
+    Duration delay{};  // of all of them together
   };
   Figures figures() const;
+  /// Neither in tables nor on the way into one.
+  uint64_t unflushed_bytes() const { return active_->bytes(); }
 
   Prefix prefix() const { return adopted_.prefix; }
   Epoch epoch() const { return adopted_.epoch; }
@@ -67,7 +74,9 @@ class Shard : public ShardRows {
   Result<> scan_index(RangeScan& scan, const TakeRow& take) override;
   LogSeq apply(StreamId id, const ChangedRows& rows) override;
   std::optional<LogSeq> applied() const override { return applied_; }
-  Result<> wait_for_room() override;
+  Result<MemoryReservation> wait_for_room(uint64_t bytes, Change change) override;
+  Result<MemoryReservation> reserve_read(uint64_t bytes) override;
+  Result<> grow_read(MemoryReservation& read, uint64_t bytes) override;
   Result<> confirm(std::optional<LogSeq> reflects, Wrote wrote) override;
   Generation next_generation(std::optional<Generation> last) const override;
   WallTime wall() const override;
@@ -98,7 +107,14 @@ class Shard : public ShardRows {
   /// The manifest names these now.
   void publish(std::vector<NewTable> tables);
   Manifest flushed_manifest(LogSeq from, const std::vector<NewTable>& tables) const;
+  Result<MemoryReservation> reserve_room(uint64_t bytes, Change change);
+  Result<> wait_for_turn(uint64_t bytes);
+  Error backlog_error() const;
+  uint64_t write_pressure() const;
+  void count_unmerged();
   void freeze();
+  /// The memtables have grown or gone.
+  void account();
   bool flush_due() const;
   uint64_t memtable_bytes() const;
   void rebuild_readers();
@@ -113,6 +129,7 @@ class Shard : public ShardRows {
   const LeaseView& lease_;
   BlockCache& cache_;
   TableNumbers& numbers_;
+  Memtables& memtables_;
   AdoptedShard adopted_;
   const LogSeq serves_from_;            // of the own log: what is acknowledged from here is found
   std::optional<WallTime> flushed_at_;  // the time of the cut of the last flush
@@ -130,7 +147,11 @@ class Shard : public ShardRows {
   WaitList flusher_;
   WaitList compactor_;
   Mutex manifest_mutex_;  // from making a new version of the manifest until it has landed or not
-  WaitList room_;
+  MemoryReservation memory_;  // of the memtables
+  WritePace pace_;
+  uint64_t unmerged_tables_ = 0;  // that the manifest names in level 0
+  uint64_t deepest_stack_ = 0;    // of these, those of one tree
+  Figures delays_;                // only what is about them
 };
 
 }  // namespace morula

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "core/base/memory_account.hpp"
 #include "core/base/result.hpp"
 #include "core/lsm/changed_rows.hpp"
 #include "core/lsm/row.hpp"
@@ -33,10 +34,17 @@ class ShardRows {
   /// nothing was applied since the shard began to serve.
   virtual std::optional<LogSeq> applied() const = 0;
 
-  /// Suspends while the log or the memtables are over their bounds: call before validating an
-  /// append. kBusy, kFenced; what the store says (kFull, kDenied, kInvalid, kUnavailable) when it
-  /// takes no writes.
-  virtual Result<> wait_for_room() = 0;
+  enum class Change : uint8_t { kAppends, kEnds };
+  /// Room in the memtables for a change of `bytes`, which the caller keeps until the change is
+  /// applied: call before validating an append. Suspends while the log is over its bound, and for a
+  /// moment that grows with what is not yet flushed and merged. kBusy when that would take too long
+  /// (deletes and ends come later to it than appends), kShed, kFenced; what the store says (kFull,
+  /// kDenied, kInvalid, kUnavailable) when it takes no writes.
+  virtual Result<MemoryReservation> wait_for_room(uint64_t bytes, Change change) = 0;
+  /// Memory for an answer of `bytes`, to be kept as long as the answer. kBusy, kShed.
+  virtual Result<MemoryReservation> reserve_read(uint64_t bytes) = 0;
+  /// The answer turns out to have `bytes`. kBusy.
+  virtual Result<> grow_read(MemoryReservation& read, uint64_t bytes) = 0;
 
   enum class Wrote : uint8_t { kNo, kYes };
   /// Every answer that was computed from this shard passes here, refusals and duplicates included.

@@ -179,7 +179,8 @@ AppendOutcome Streams::Impl::append(const AppendRequest& request) {
     return refused(Refusal::kEmptyAppend, "an append needs a body of at least one byte");
   }
   if (request.body.size() > limits.append_bytes_max) return refuse_too_large();
-  if (auto room = rows.wait_for_room(); !room) return unserved(id, std::move(room).error());
+  auto room = rows.wait_for_room(request.body.size(), ShardRows::Change::kAppends);
+  if (!room) return unserved(id, std::move(room).error());
 
   const StreamStatePtr state = cache.get(id);
   env.trace.sometimes("an append waited for another one's validation", state->mutex.locked());
@@ -191,6 +192,7 @@ AppendOutcome Streams::Impl::append(const AppendRequest& request) {
   if (const auto* accepted = std::get_if<AcceptedAppend>(&*verdict)) {
     const Appended appended = apply(request, *accepted, *state);
     const LogSeq position = *state->position;
+    *room = {};
     lock.unlock();
     return answer_change<AppendOutcome>(appended, position);
   }

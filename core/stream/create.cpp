@@ -54,7 +54,8 @@ CreateOutcome Streams::Impl::create(const CreateRequest& request) {
     json = std::move(*split);
     first = json.view();
   }
-  if (auto room = rows.wait_for_room(); !room) return unserved(id, std::move(room).error());
+  auto room = rows.wait_for_room(request.body.size(), ShardRows::Change::kAppends);
+  if (!room) return unserved(id, std::move(room).error());
 
   const StreamStatePtr state = cache.get(id);
   MutexLock lock(state->mutex);
@@ -91,6 +92,7 @@ CreateOutcome Streams::Impl::create(const CreateRequest& request) {
   Created created{describe(id, creation, now)};
   state->newest = std::move(creation);
   const LogSeq position = apply_changed(id, *state);
+  *room = {};
   lock.unlock();
   return answer_change<CreateOutcome>(std::move(created), position);
 }
@@ -98,7 +100,8 @@ CreateOutcome Streams::Impl::create(const CreateRequest& request) {
 RemoveOutcome Streams::Impl::remove(const RemoveRequest& request) {
   const StreamHash& stream = request.stream;
   const StreamId id = stream.id;
-  if (auto room = rows.wait_for_room(); !room) return unserved(id, std::move(room).error());
+  auto room = rows.wait_for_room(0, ShardRows::Change::kEnds);
+  if (!room) return unserved(id, std::move(room).error());
   const StreamStatePtr state = cache.get(id);
   MutexLock lock(state->mutex);
   if (auto loaded = load(id, *state); !loaded) return unserved(id, std::move(loaded).error());
@@ -123,6 +126,7 @@ RemoveOutcome Streams::Impl::remove(const RemoveRequest& request) {
   }
   state->newest = std::move(tombstone);
   const LogSeq position = apply_changed(id, *state);
+  *room = {};
   lock.unlock();
   return answer_change<RemoveOutcome>(removed, position);
 }

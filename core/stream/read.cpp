@@ -47,6 +47,7 @@ class BodyBuilder {
   }
 
   Offset position() const { return position_; }
+  size_t size() const { return body_.size(); }
   std::string finish() {
     if (json_) body_.push_back(']');
     return std::move(body_);
@@ -69,10 +70,17 @@ Result<bool> Streams::Impl::read_messages(ReadAnswer& given) {
   const StreamInfo& info = given.info;
   BodyBuilder body(given.start, info.json);
   if (given.start < info.tail) {
-    body.reserve(std::min(info.tail.bytes - given.start.bytes, limits.read_bytes_max));
+    const uint64_t known = std::min(info.tail.bytes - given.start.bytes, limits.read_bytes_max);
+    auto memory = rows.reserve_read(known);
+    MORULA_TRY(memory);
+    given.body_memory = std::move(*memory);
+    body.reserve(known);
     DataScan scan{info.id, info.generation, given.start, info.tail, limits.read_bytes_max};
     bool between_messages = true;
-    MORULA_TRY(rows.scan_data(scan, [&](const RowView& row) {
+    MORULA_TRY(rows.scan_data(scan, [&](const RowView& row) -> Result<bool> {
+      // One append may be larger than a read is to be.
+      auto grown = rows.grow_read(given.body_memory, body.size() + row.value.size());
+      if (!grown) return fail(std::move(grown).error());
       auto added = body.add(row);
       between_messages = added.value_or(true);
       return added;
@@ -83,6 +91,7 @@ Result<bool> Streams::Impl::read_messages(ReadAnswer& given) {
   given.end = body.position();
   given.up_to_date = given.end == info.tail;
   given.body = body.finish();
+  given.body_memory.resize(given.body.capacity());
   return true;
 }
 

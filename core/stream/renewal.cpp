@@ -52,7 +52,8 @@ Result<WallTime> Streams::Impl::settle(const StreamHash& stream, StreamState& st
                                        Access access) {
   const WallTime now = rows.wall();
   if (settle_in_memory(stream, state, now, access)) return now;
-  MORULA_TRY(rows.wait_for_room());
+  const auto room = rows.wait_for_room(0, ShardRows::Change::kEnds);
+  MORULA_TRY(room);
   MutexLock lock(state.mutex);
   return settle_held(stream, state, access);
 }

@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "core/base/ids.hpp"
+#include "core/base/memory_account.hpp"
 #include "core/base/result.hpp"
 #include "core/lsm/row.hpp"
 #include "core/rt/env.hpp"
@@ -154,6 +155,7 @@ struct ReadAnswer {
   Offset end;
   bool up_to_date = false;  // `end` was the tail
   std::string body;         // of a JSON stream one array
+  MemoryReservation body_memory = {};
 };
 
 struct Removed {

@@ -25,7 +25,8 @@ constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 HttpConnection::HttpConnection(HttpServer& server, UniqueFd fd)
     : server_(server),
       fd_(std::move(fd)),
-      watch_(std::make_unique<FdWatch>(server.loop_, fd_.get(), static_cast<FdEvents&>(*this))) {}
+      watch_(std::make_unique<FdWatch>(server.loop_, fd_.get(), static_cast<FdEvents&>(*this))),
+      own_memory_(server.memory_.connections.hold(HttpServer::kConnectionBytes)) {}
 
 HttpConnection::~HttpConnection() {
   if (!closed_) {
@@ -49,12 +50,12 @@ void HttpConnection::on_readable() {
   read_some();
 }
 
-bool HttpConnection::line_is_full() const {
-  return line_.size() >= server_.config_.pipelined_max;
+bool HttpConnection::takes_no_more() const {
+  return line_.size() >= server_.config_.pipelined_max || !outgoing_.empty();
 }
 
 void HttpConnection::read_some() {
-  for (int i = 0; i < kReadsPerTurn && reads_requests() && !line_is_full(); ++i) {
+  for (int i = 0; i < kReadsPerTurn && reads_requests() && !takes_no_more(); ++i) {
     char* buffer = server_.read_buffer_.get();
     const ssize_t n = ::recv(fd_.get(), buffer, kReadBytes, 0);
     if (n > 0) {
@@ -70,7 +71,7 @@ void HttpConnection::read_some() {
       return close();
     }
   }
-  if (reads_requests() && !line_is_full()) watch_->await_readable();
+  if (reads_requests() && !takes_no_more()) watch_->await_readable();
 }
 
 void HttpConnection::take(std::string_view bytes) {
@@ -88,7 +89,7 @@ void HttpConnection::take(std::string_view bytes) {
 
 size_t HttpConnection::parse(std::string_view bytes) {
   size_t parsed = 0;
-  while (parsed < bytes.size() && reads_requests() && !line_is_full()) {
+  while (parsed < bytes.size() && reads_requests() && !takes_no_more()) {
     if (!parser_) {
       parser_ = server_.take_parser();
       set_read_deadline(server_.config_.head_timeout);
@@ -101,7 +102,7 @@ size_t HttpConnection::parse(std::string_view bytes) {
       return parsed;
     }
     if (parser_->head_done() && !head_seen_) head_arrived();
-    if (head_seen_) body_grew();
+    if (parser_ && head_seen_) body_grew();
     if (!parser_) return parsed;
     if (parser_->done()) {
       dispatch();
@@ -115,6 +116,12 @@ size_t HttpConnection::parse(std::string_view bytes) {
 void HttpConnection::head_arrived() {
   head_seen_ = true;
   body_begun_ = server_.loop_.looked_at();
+  if (const auto length = parser_->content_length(); length && *length > 0) {
+    auto reserved = server_.memory_.reserve_body(*length);
+    if (!reserved) return refuse_body(reserved.error());
+    body_memory_ = std::move(*reserved);
+    parser_->make_room(*length);
+  }
   if (parser_->done() || !parser_->expects_continue() || parser_->body_bytes() > 0) return;
   const auto interim = std::make_shared<HttpExchange>();
   interim->connection = this;
@@ -126,13 +133,22 @@ void HttpConnection::head_arrived() {
 
 void HttpConnection::body_grew() {
   const uint64_t size = parser_->body_bytes();
-  server_.body_bytes_ += size - body_bytes_;
-  body_bytes_ = size;
   const auto earned = std::chrono::seconds(size / server_.config_.body_bytes_per_second_min);
   read_deadline_ = body_begun_ + server_.config_.body_timeout + earned;
-  if (server_.body_bytes_ > server_.config_.body_bytes_max) {
-    refuse(503, "append_memory_busy", "too many bytes of requests are under way; try again later");
+  if (parser_->content_length() || size == 0) return;
+  if (body_memory_.bytes() == 0) {
+    auto reserved = server_.memory_.reserve_body(parser_->body_memory());
+    if (!reserved) return refuse_body(reserved.error());
+    body_memory_ = std::move(*reserved);
   }
+  const auto grown = server_.memory_.grow_body(body_memory_, parser_->body_memory());
+  if (!grown) refuse_body(grown.error());
+}
+
+void HttpConnection::refuse_body(const Error& error) {
+  const bool shed = error.code == ErrorCode::kShed;
+  refuse(503, to_string(shed ? MemoryRefusal::kRssShed : MemoryRefusal::kAppendMemoryBusy),
+         error.message + "; nothing was done, try again later");
 }
 
 void HttpConnection::dispatch() {
@@ -140,10 +156,8 @@ void HttpConnection::dispatch() {
   exchange->connection = this;
   exchange->to_head = parser_->method() == "HEAD";
   exchange->keeps_alive = parser_->keeps_alive();
-  exchange->body_bytes = body_bytes_;
   HttpRequest request = parser_->take();
   server_.give_back(std::move(parser_));
-  body_bytes_ = 0;
   head_seen_ = false;
   set_read_deadline(server_.config_.idle_timeout);
   if (!exchange->keeps_alive) closing_ = true;
@@ -159,28 +173,31 @@ void HttpConnection::run_handler(const std::shared_ptr<HttpExchange>& exchange,
         serving ? server_error(503, "busy", "too many requests are under way; try again later")
                 : server_error(503, "not_serving", "the instance is starting or stopping");
     exchange->answered = true;
+    body_memory_ = {};
     return answered();
   }
   ++server_.running_;
   // The serving's scope outlives its children, and the server the scope.
-  serving->scope.spawn("request",
-                       [serving, exchange, request = std::move(request), server = &server_] {
-                         struct AtEnd {
-                           HttpServer& server;
-                           HttpExchange& exchange;
-                           ~AtEnd() {
-                             --server.running_;
-                             if (exchange.connection == nullptr) return;
-                             if (exchange.answered) {
-                               exchange.connection->answered();
-                             } else {
-                               exchange.connection->abandoned();
-                             }
-                           }
-                         } const at_end{*server, *exchange};
-                         exchange->response = serving->handler(request);
-                         exchange->answered = true;
-                       });
+  serving->scope.spawn(
+      "request",
+      [serving, exchange, request = std::move(request), body_memory = std::move(body_memory_),
+       own_memory = server_.memory_.requests.hold(HttpServer::kRequestBytes), server = &server_] {
+        struct AtEnd {
+          HttpServer& server;
+          HttpExchange& exchange;
+          ~AtEnd() {
+            --server.running_;
+            if (exchange.connection == nullptr) return;
+            if (exchange.answered) {
+              exchange.connection->answered();
+            } else {
+              exchange.connection->abandoned();
+            }
+          }
+        } const at_end{*server, *exchange};
+        exchange->response = serving->handler(request);
+        exchange->answered = true;
+      });
 }
 
 void HttpConnection::end_of_input() {
@@ -193,7 +210,7 @@ void HttpConnection::end_of_input() {
 }
 
 void HttpConnection::resume_reading() {
-  if (!reads_requests() || line_is_full()) return;
+  if (!reads_requests() || takes_no_more()) return;
   if (parser_ && !unparsed_.empty()) {  // it was us who were late
     body_begun_ = server_.loop_.looked_at();
     set_read_deadline(head_seen_ ? server_.config_.body_timeout : server_.config_.head_timeout);
@@ -203,7 +220,7 @@ void HttpConnection::resume_reading() {
     if (closed_) return;
     unparsed_.erase(0, parsed);
   }
-  if (reads_requests() && !line_is_full()) watch_->await_readable();
+  if (reads_requests() && !takes_no_more()) watch_->await_readable();
 }
 
 // ---- writing
@@ -214,11 +231,10 @@ void HttpConnection::refuse(int status, std::string_view code, std::string_view 
   exchange->connection = this;
   exchange->to_head = parser_ && parser_->method() == "HEAD";
   exchange->keeps_alive = false;
-  exchange->body_bytes = body_bytes_;
   exchange->response = server_error(status, code, message);
   exchange->answered = true;
   parser_.reset();
-  body_bytes_ = 0;
+  body_memory_ = {};
   std::string().swap(unparsed_);
   closing_ = true;
   read_deadline_ = kNever;
@@ -261,8 +277,9 @@ void HttpConnection::append_response(std::string& bytes, HttpExchange& exchange)
     if (exchange.response.body.size() <= kCopiedBodyBytes) {
       bytes += exchange.response.body;
     } else {
-      outgoing_.push_back(bytes);
-      outgoing_.push_back(std::move(exchange.response.body));
+      outgoing_.push_back({bytes, nullptr});
+      outgoing_.push_back(
+          {std::move(exchange.response.body), std::move(exchange.response.body_memory)});
       bytes.clear();
     }
   }
@@ -271,17 +288,17 @@ void HttpConnection::append_response(std::string& bytes, HttpExchange& exchange)
 
 void HttpConnection::leave_line(HttpExchange& exchange) {
   exchange.connection = nullptr;
-  server_.body_bytes_ -= exchange.body_bytes;
-  exchange.body_bytes = 0;
 }
 
 void HttpConnection::on_writable() {
-  if (!outgoing_.empty()) write_outgoing();
+  if (outgoing_.empty()) return;
+  write_outgoing();
+  if (!closed_) resume_reading();
 }
 
 void HttpConnection::write(std::string& bytes) {
   if (!outgoing_.empty()) {
-    if (!bytes.empty()) outgoing_.push_back(bytes);
+    if (!bytes.empty()) outgoing_.push_back({bytes, nullptr});
     return write_outgoing();
   }
   size_t sent = 0;
@@ -290,7 +307,7 @@ void HttpConnection::write(std::string& bytes) {
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) {
       const int error = errno;
-      outgoing_.push_back(bytes.substr(sent));
+      outgoing_.push_back({bytes.substr(sent), nullptr});
       return could_not_write(error);
     }
     sent += static_cast<size_t>(n);
@@ -302,10 +319,10 @@ void HttpConnection::write_outgoing() {
   while (!outgoing_.empty()) {
     std::array<iovec, kPiecesPerWrite> pieces;
     size_t count = 0;
-    for (std::string& piece : outgoing_) {
+    for (OutgoingPiece& piece : outgoing_) {
       if (count == pieces.size()) break;
       const size_t skip = count == 0 ? written_ : 0;
-      pieces[count++] = {piece.data() + skip, piece.size() - skip};
+      pieces[count++] = {piece.bytes.data() + skip, piece.bytes.size() - skip};
     }
     msghdr message{};
     message.msg_iov = pieces.data();
@@ -315,8 +332,8 @@ void HttpConnection::write_outgoing() {
     if (n < 0) return could_not_write(errno);
     write_deadline_ = kNever;
     written_ += static_cast<size_t>(n);
-    while (!outgoing_.empty() && written_ >= outgoing_.front().size()) {
-      written_ -= outgoing_.front().size();
+    while (!outgoing_.empty() && written_ >= outgoing_.front().bytes.size()) {
+      written_ -= outgoing_.front().bytes.size();
       outgoing_.pop_front();
     }
   }
@@ -362,7 +379,7 @@ void HttpConnection::check_deadlines(Time now) {
   if (closed_) return;
   if (now >= write_deadline_) return close();
   const bool waits_for_us =
-      line_is_full() || (!line_.empty() && !parser_) || (!outgoing_.empty() && !lingering_);
+      takes_no_more() || (!line_.empty() && !parser_) || (!outgoing_.empty() && !lingering_);
   if (now < read_deadline_ || waits_for_us) return;
   if (parser_) return refuse(408, "too_slow", "the request did not arrive in time");
   close();
@@ -371,10 +388,10 @@ void HttpConnection::check_deadlines(Time now) {
 void HttpConnection::close() {
   if (closed_) return;
   closed_ = true;
-  server_.body_bytes_ -= body_bytes_;
-  body_bytes_ = 0;
+  body_memory_ = {};
   for (const auto& exchange : line_) leave_line(*exchange);
   line_.clear();
+  outgoing_.clear();
   watch_.reset();
   fd_.reset();
   server_.bury(this);

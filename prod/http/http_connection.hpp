@@ -20,8 +20,13 @@ struct HttpExchange {
   bool keeps_alive = true;
   bool answered = false;
   bool interim = false;  // a "100 Continue", not an answer
-  uint64_t body_bytes = 0;
   HttpResponse response;
+};
+
+/// What is to be written, and the memory that is reserved for it.
+struct OutgoingPiece {
+  std::string bytes;
+  std::shared_ptr<MemoryReservation> memory;
 };
 
 /// Read side: idle -> head -> body -> (dispatched) -> idle, or -> closing (no request is read any
@@ -49,12 +54,14 @@ class HttpConnection final : private FdEvents {
   void on_writable() override;
 
   bool reads_requests() const { return !closed_ && !closing_ && !eof_; }
-  bool line_is_full() const;
+  /// No request is taken now: enough are under way, or the client doesn't take its answers.
+  bool takes_no_more() const;
   void read_some();
   void take(std::string_view bytes);
   size_t parse(std::string_view bytes);
   void head_arrived();
   void body_grew();
+  void refuse_body(const Error& error);
   void dispatch();
   void run_handler(const std::shared_ptr<HttpExchange>& exchange, HttpRequest request);
   void end_of_input();
@@ -77,12 +84,13 @@ class HttpConnection final : private FdEvents {
   std::unique_ptr<FdWatch> watch_;
   std::string unparsed_;
   std::unique_ptr<HttpParser> parser_;  // of the request that is arriving
-  uint64_t body_bytes_ = 0;             // of that, as accounted
+  MemoryReservation own_memory_;
+  MemoryReservation body_memory_;  // of the request that is arriving
   Time body_begun_{};
   bool head_seen_ = false;
   std::vector<std::shared_ptr<HttpExchange>> line_;
-  std::list<std::string> outgoing_;  // what the client was too slow for, and large bodies
-  size_t written_ = 0;               // of outgoing's first
+  std::list<OutgoingPiece> outgoing_;  // what the client was too slow for, and large bodies
+  size_t written_ = 0;                 // of outgoing's first
   Time read_deadline_ = kNever;
   Time write_deadline_ = kNever;
   bool flush_deferred_ = false;

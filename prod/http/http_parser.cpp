@@ -179,8 +179,18 @@ bool HttpParser::keeps_alive() const {
 bool HttpParser::expects_continue() const {
   return impl_->collector->expects_continue;
 }
+std::optional<uint64_t> HttpParser::content_length() const {
+  const auto length = impl_->collector->content_length();
+  return length ? std::optional<uint64_t>(*length) : std::nullopt;
+}
+void HttpParser::make_room(size_t body_bytes) {
+  impl_->collector->request.body.reserve(body_bytes);
+}
 size_t HttpParser::body_bytes() const {
   return impl_->collector->request.body.size();
+}
+size_t HttpParser::body_memory() const {
+  return impl_->collector->request.body.capacity();
 }
 const std::string& HttpParser::method() const {
   return impl_->collector->request.method;

@@ -48,8 +48,14 @@ class HttpParser {
   bool keeps_alive() const;
   /// After the head, with a body to come: the client waits for "100 Continue".
   bool expects_continue() const;
+  /// After the head: how long the body will be, if that was said.
+  std::optional<uint64_t> content_length() const;
+  /// The body will be so long: takes memory for it at once.
+  void make_room(size_t body_bytes);
   /// Body bytes so far.
   size_t body_bytes() const;
+  /// Memory that the body takes.
+  size_t body_memory() const;
   /// The method so far; empty before it is known.
   const std::string& method() const;
 

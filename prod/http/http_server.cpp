@@ -21,8 +21,6 @@ constexpr int kBacklog = 1024;
 constexpr int kAcceptsPerTurn = 64;
 constexpr Duration kSweepInterval = std::chrono::milliseconds(250);
 constexpr Duration kAcceptPause = std::chrono::milliseconds(100);
-// Connections beyond the bound that are told so; beyond these, they are just closed.
-constexpr size_t kRefusedMax = 256;
 // Parsers that are kept for the next requests.
 constexpr size_t kParsersMax = 64;
 
@@ -61,8 +59,13 @@ Error listen_error(const std::string& host, uint16_t port) {
 
 }  // namespace
 
-HttpServer::HttpServer(Loop& loop, Trace& trace, const HttpServerConfig& config)
-    : loop_(loop), trace_(trace), config_(config), read_buffer_(new char[kReadBytes]) {}
+HttpServer::HttpServer(Loop& loop, Trace& trace, const HttpServerConfig& config,
+                       MemoryBudget& memory)
+    : loop_(loop),
+      trace_(trace),
+      config_(config),
+      memory_(memory),
+      read_buffer_(new char[kReadBytes]) {}
 
 HttpServer::~HttpServer() {
   MORULA_CHECK(running_ == 0, "a handler's scope must be closed before its server");

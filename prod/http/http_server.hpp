@@ -5,6 +5,9 @@
 // the handler in a fiber; one that isn't complete never gets there. Answers go out in the order of
 // their requests. What can't be accepted is answered with a status and a JSON error, then the
 // connection is closed, after the client had a moment to read it.
+//
+// Memory is the budget's: a body that says its length is refused before it is read, another one as
+// it grows; an answer counts until the client has taken it, and who doesn't take one gets no other.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/memory_budget.hpp"
 #include "core/base/result.hpp"
 #include "core/rt/network.hpp"
 #include "core/rt/trace.hpp"
@@ -25,10 +29,9 @@ namespace morula {
 
 struct HttpServerConfig {
   HttpLimits limits;
-  size_t connections_max = 8192;         // beyond it 503 and close
-  size_t requests_max = 4096;            // under way at once, a fiber each; beyond it 503
-  size_t pipelined_max = 16;             // of one connection; beyond it its bytes wait
-  uint64_t body_bytes_max = 256 * kMiB;  // of all requests under way together; beyond it 503
+  size_t connections_max = 8192;  // beyond it 503 and close
+  size_t requests_max = 4096;     // under way at once, a fiber each; beyond it 503
+  size_t pipelined_max = 16;      // of one connection; beyond it its bytes wait
   Duration idle_timeout = std::chrono::seconds(75);  // between requests
   Duration head_timeout = std::chrono::seconds(10);  // from a head's first byte to its last
   Duration body_timeout = std::chrono::seconds(20);  // and a second more for each of these:
@@ -41,7 +44,15 @@ class HttpConnection;
 
 class HttpServer final : private FdEvents {
  public:
-  HttpServer(Loop& loop, Trace& trace, const HttpServerConfig& config);
+  /// What a connection takes that waits for a request, and one more for a request under way.
+  /// Bounds, not averages: a connection that has sent nothing was measured at 0.2 KiB.
+  static constexpr uint64_t kConnectionBytes = kKiB;
+  static constexpr uint64_t kRequestBytes = 16 * kKiB;
+  /// Connections beyond the bound that are told so; beyond these, they are just closed.
+  static constexpr size_t kRefusedMax = 256;
+
+  /// All outlive it. `memory` has set enough aside for the connections and requests of `config`.
+  HttpServer(Loop& loop, Trace& trace, const HttpServerConfig& config, MemoryBudget& memory);
   /// Closes all connections. No handler may be running.
   ~HttpServer() override;
 
@@ -83,13 +94,13 @@ class HttpServer final : private FdEvents {
   Loop& loop_;
   Trace& trace_;
   const HttpServerConfig config_;
+  MemoryBudget& memory_;
   UniqueFd listener_;
   std::unique_ptr<FdWatch> watch_;
   uint16_t port_ = 0;
   std::map<HttpConnection*, std::unique_ptr<HttpConnection>> connections_;
   std::shared_ptr<const Serving> serving_;  // null: requests are refused
   size_t running_ = 0;
-  uint64_t body_bytes_ = 0;  // of requests that are arriving or under way
   Clock::TimerId sweep_timer_ = 0;
   Clock::TimerId accept_timer_ = 0;
   int64_t date_second_ = -1;

@@ -9,13 +9,15 @@
 
 namespace morula {
 
-Metering::Metering(const LogTrace& trace, std::function<const Instance*()> instance, bool profile)
+Metering::Metering(const LogTrace& trace, const MemoryBudget& memory,
+                   std::function<const Instance*()> instance, bool profile)
     : profile_(profile) {
   page_.add([this](MetricFamilies& families) { store_.collect(families); });
   page_.add([this](MetricFamilies& families) { requests_.collect(families); });
   page_.add([instance = std::move(instance)](MetricFamilies& families) {
     if (const Instance* const now = instance()) collect_instance_metrics(now->figures(), families);
   });
+  page_.add([&memory](MetricFamilies& families) { collect_memory_metrics(memory, families); });
   page_.add([&trace](MetricFamilies& families) { collect_step_metrics(trace, families); });
   page_.add(collect_process_metrics);
 }

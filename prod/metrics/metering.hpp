@@ -19,8 +19,9 @@ namespace morula {
 
 class Metering {
  public:
-  /// `trace` outlives it. `instance`: the one that runs at the moment, or null.
-  Metering(const LogTrace& trace, std::function<const Instance*()> instance, bool profile);
+  /// `trace` and `memory` outlive it. `instance`: the one that runs at the moment, or null.
+  Metering(const LogTrace& trace, const MemoryBudget& memory,
+           std::function<const Instance*()> instance, bool profile);
   Metering(const Metering&) = delete;
   Metering& operator=(const Metering&) = delete;
 

@@ -1,11 +1,15 @@
 #include "sim/scenario/instance_host.hpp"
 
 #include "core/cell/instance.hpp"
+#include "sim/scenario/budgeted_network.hpp"
 
 namespace morula::sim {
 
 namespace {
 
+// Memtables as small as those of simulations are mostly chunks that were only begun, and replay and
+// ends of streams can't be refused.
+constexpr uint64_t kBegunChunks = 64 * kKiB;
 constexpr Duration kAfterError = std::chrono::seconds(1);
 
 /// Names the instance that runs, until it is destroyed or its fibers unwind.
@@ -27,15 +31,60 @@ class Named {
 
 }  // namespace
 
-InstanceHost::InstanceHost(World& world, const ProcessOptions& options, InstanceConfig config)
-    : config_(std::move(config)) {
+/// The budget of one process, looked at when it ends.
+class InstanceHost::Accounts {
+ public:
+  explicit Accounts(InstanceHost& host) : host_(host), memory(host.memory_config_.shares) {
+    host_.memory_ = &memory;
+  }
+  ~Accounts() {
+    if (host_.memory_trouble_.empty()) host_.memory_trouble_ = trouble(memory, 0);
+    host_.memory_ = nullptr;
+  }
+  Accounts(const Accounts&) = delete;
+  Accounts& operator=(const Accounts&) = delete;
+
+  /// `memtable_bytes`: what is in memtables.
+  static std::string trouble(const MemoryBudget& memory, uint64_t memtable_bytes) {
+    if (memory.memory.peak() > memory.memory.limit()) {
+      return "accounted for " + std::to_string(memory.memory.peak()) + " bytes of " +
+             std::to_string(memory.memory.limit());
+    }
+    if (memory.memtables.peak() > memory.memtables.limit() + kBegunChunks) {
+      return "memtables took " + std::to_string(memory.memtables.peak()) + " bytes of " +
+             std::to_string(memory.memtables.limit());
+    }
+    if (memory.memtables.used() != memtable_bytes) {
+      return std::to_string(memtable_bytes) + " bytes of memtables are accounted for as " +
+             std::to_string(memory.memtables.used());
+    }
+    for (const MemoryAccount* account : {&memory.bodies, &memory.reads, &memory.requests}) {
+      if (account->used() > 0) return account->name() + " are reserved that nobody has";
+    }
+    return {};
+  }
+
+ private:
+  InstanceHost& host_;
+
+ public:
+  MemoryBudget memory;
+};
+
+InstanceHost::InstanceHost(World& world, const ProcessOptions& options, InstanceConfig config,
+                           const HostMemory& memory)
+    : config_(std::move(config)), memory_config_(memory) {
   config_.name = options.name;
   process_ = &world.add(options, [this](const Env& env) { run(env); });
 }
 
-void InstanceHost::run(const Env& env) {
+void InstanceHost::run(const Env& outside) {
+  Accounts accounts(*this);
+  BudgetedNetwork network(outside.network, accounts.memory, memory_config_.resident_percent);
+  const Env env{outside.domain, outside.clock,   network,          outside.store,
+                outside.random, outside.compute, outside.platform, outside.trace};
   while (true) {
-    Instance instance(env, config_);
+    Instance instance(env, config_, accounts.memory);
     auto ended = [&] {
       const Named named(instance_, instance);
       return instance.run();
@@ -49,6 +98,13 @@ void InstanceHost::run(const Env& env) {
     last_error_.clear();
     if (*ended == Instance::Ended::kStopped) return;
   }
+}
+
+std::string InstanceHost::memory_trouble() const {
+  if (!memory_trouble_.empty() || memory_ == nullptr) return memory_trouble_;
+  const uint64_t memtables =
+      instance_ == nullptr ? 0 : instance_->figures().shards.sums.memtable_bytes;
+  return Accounts::trouble(*memory_, memtables);
 }
 
 void InstanceHost::revive() {

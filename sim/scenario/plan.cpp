@@ -30,6 +30,8 @@ constexpr uint64_t kPutsAtOnce[] = {1, 2, 2, 3};
 constexpr int64_t kLeaseMs[] = {2000, 3000, 4000, 6000, 12'000};
 constexpr int64_t kWatchMs[] = {100, 300, 1000};
 constexpr uint64_t kUnflushedBytes[] = {20'000, 40'000, 100'000, kMiB};
+// An append of a client has some 200 KB at most.
+constexpr uint64_t kMemtableBytesMin = 700'000;
 constexpr uint64_t kStackTables[] = {2, 3, 4};
 constexpr uint64_t kBottomStackTables[] = {2, 3};
 constexpr uint64_t kBottomStackBytes[] = {1, 3000, 20'000, 64 * kMiB};
@@ -94,7 +96,6 @@ InstanceConfig draw_instance(Random& random) {
   config.lease = draw_lease(random);
   config.shard.unflushed_bytes_max = pick(random, kUnflushedBytes);
   config.shard.held_log_objects_max = pick(random, kHeldObjects);
-  config.shard.memtable_bytes_max = config.shard.unflushed_bytes_max * 4;
   config.shard.retry = config.retry;
   CompactionConfig& compaction = config.shard.compaction;
   compaction.stack_tables = pick(random, kStackTables);
@@ -112,6 +113,13 @@ InstanceConfig draw_instance(Random& random) {
   config.stop_grace = milliseconds(pick(random, kGraceMs));
   config.first_prefix_bits = pick(random, kPrefixBits);
   return config;
+}
+
+/// Enough for what ordinary worlds do.
+HostMemory draw_memory(const InstanceConfig& config) {
+  HostMemory memory;
+  memory.shares.memtables = std::max(config.shard.unflushed_bytes_max * 4, kMemtableBytesMin);
+  return memory;
 }
 
 std::string ms(Duration duration) {
@@ -155,6 +163,7 @@ Plan draw_plan(Random& random) {
   plan.mortal_percent = pick(random, kMortalPercent);
   plan.wall_error_max_ms = pick(random, kWallErrorMs);
   plan.instance = draw_instance(random);
+  plan.memory = draw_memory(plan.instance);
   plan.manners.page_keys_max = pick(random, kPageKeys);
   plan.manners.etag_is_content = random.chance(1, 2);
   plan.manners.loser_error_percent = pick(random, kLoserErrorPercent);

@@ -10,6 +10,7 @@
 #include "core/cell/config.hpp"
 #include "core/rt/random.hpp"
 #include "sim/faults/fault.hpp"
+#include "sim/scenario/instance_host.hpp"
 #include "sim/world/sim_clock.hpp"
 #include "sim/world/sim_store.hpp"
 
@@ -32,6 +33,7 @@ struct Plan {
   uint32_t mortal_percent = 0;        // of the streams: they have a TTL or a time of expiry
   uint64_t wall_error_max_ms = 4000;  // wall clocks of instances differ by so much at most
   InstanceConfig instance;            // of each; `name` is filled in
+  HostMemory memory;                  // of each
   StoreManners manners;
   size_t store_speed = 1;  // see sim/faults/latency.hpp
   FaultNumbers faults;     // per mille of requests, or hundredths of events per active phase

@@ -5,6 +5,7 @@
 #include "sim/faults/fault_workload.hpp"
 #include "sim/scenario/cell_workload.hpp"
 #include "sim/scenario/ghost_workload.hpp"
+#include "sim/scenario/memory_workload.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace morula::sim {
@@ -20,6 +21,7 @@ std::vector<std::unique_ptr<Workload>> cell_under_faults() {
   parts.push_back(std::make_unique<ClientWorkload>());
   parts.push_back(std::make_unique<GhostWorkload>());
   parts.push_back(std::make_unique<FaultWorkload>());
+  parts.push_back(std::make_unique<MemoryWorkload>());
   return parts;
 }
 
@@ -193,6 +195,32 @@ void s3_races(Plan& plan, Random& random) {
   plan.faults[Fault::store_throttled] = random.chance(1, 2) ? 20 : 0;
 }
 
+/// Little memory, and a store that takes tables slowly or not at all for a while.
+void memory_storm(Plan& plan, Random& random) {
+  at_least_two(plan, random);
+  plan.clients = 12;
+  plan.client_pause = milliseconds(60);
+  plan.store_speed = 1 + random.below(2);
+  InstanceConfig& config = plan.instance;
+  config.first_prefix_bits = static_cast<uint8_t>(random.below(2));
+  config.shard.unflushed_bytes_max = 60'000;
+  config.shard.compaction.stack_tables = 2;
+  config.stream.read_bytes_max = random.chance(1, 2) ? 4000 : 20'000;
+  MemoryShares& shares = plan.memory.shares;
+  shares.memtables = 60'000 + 60'000 * random.below(3);
+  // The largest append, some 200 KB, has to fit: twice, into three quarters of it.
+  const uint64_t left = 700'000 + 300'000 * random.below(3);
+  shares.limit = shares.set_aside() + left;
+  // Over the limit when about half of what is left is in use.
+  const uint64_t usual = shares.process + shares.memtables + 2 * config.block_cache_bytes;
+  if (random.chance(1, 3)) {
+    plan.memory.resident_percent = shares.limit / ((usual + left / 2) / 100);
+  }
+  plan.faults[Fault::store_purpose_cut] = 600;
+  plan.faults[Fault::store_kind_slow] = 300;
+  plan.faults[Fault::crash] = 100;
+}
+
 void network_storm(Plan& plan, Random& random) {
   at_least_two(plan, random);
   plan.faults[Fault::partition] = 500;
@@ -340,6 +368,11 @@ constexpr Scenario kScenarios[] = {
     {"garbage_storm",
      "tables are merged and collected while they are being read",
      garbage_storm,
+     cell_under_faults,
+     {}},
+    {"memory_storm",
+     "little memory and a slow store: writers are slowed down, then refused",
+     memory_storm,
      cell_under_faults,
      {}},
     {"network_storm",

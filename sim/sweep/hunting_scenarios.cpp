@@ -32,6 +32,8 @@ std::string_view hunting_scenario(Mutant mutant) {
     case Mutant::adopt_position_too_low:
     case Mutant::listing_skips_shard:
       return "many_owners";
+    case Mutant::backlog_unbounded:
+      return "memory_storm";
     default:
       return "default";
   }

@@ -41,7 +41,8 @@ class Cell {
     options.name = name;
     options.machine = machine;
     return world.world().add(options, [this, name](const Env& env) {
-      Instance instance(env, config(name));
+      MemoryBudget memory(MemoryShares{});
+      Instance instance(env, config(name), memory);
       instances_[name] = &instance;
       const auto ended = instance.run();
       ended_[name] = ended ? describe(*ended) : ended.error().message;
@@ -306,7 +307,8 @@ TEST(Instance, StopsWhileItStillWaitsForItsName) {
     Instance* second = nullptr;
     Result<Instance::Ended> ended;
     cell.world.world().add(options, [&](const Env& other) {
-      Instance instance(other, config("a"));
+      MemoryBudget memory(MemoryShares{});
+      Instance instance(other, config("a"), memory);
       second = &instance;
       ended = instance.run();
       second = nullptr;

@@ -40,7 +40,8 @@ class ServedBucket {
     return world.world().add(options, [this, name](const Env& env) {
       InstanceConfig own = config;
       own.name = name;
-      Instance instance(env, own);
+      MemoryBudget memory(MemoryShares{});
+      Instance instance(env, own, memory);
       instances_[name] = &instance;
       (void)instance.run();
       instances_.erase(name);

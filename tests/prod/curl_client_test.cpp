@@ -56,7 +56,7 @@ HttpRequest request(std::string method, std::string target, std::string body = "
 void with_echo(const std::function<void(HttpBench&, HttpServer&, CurlClient&)>& body) {
   HttpBench bench;
   bench.loop.run_fiber("test", [&] {
-    HttpServer server(bench.loop, bench.trace, bench.config);
+    HttpServer server(bench.loop, bench.trace, bench.config, bench.memory);
     ASSERT_TRUE(server.listen("127.0.0.1", 0));
     CurlClient client(bench.loop, {});
     with_scope(bench.loop.domain(), [&](Scope& scope) {

@@ -191,7 +191,8 @@ struct S3ClientBench {
 
   void run(const std::function<void(S3Store&, S3Client&)>& body) {
     loop.run_fiber("test", [&] {
-      HttpServer http(loop, trace, {});
+      MemoryBudget memory(MemoryShares{});
+      HttpServer http(loop, trace, {}, memory);
       ASSERT_TRUE(http.listen("127.0.0.1", 0));
       CurlClient curl(loop, {});
       with_scope(loop.domain(), [&](Scope& scope) {

@@ -102,12 +102,15 @@ inline void expect_error(const std::string& response, const std::string& status,
 
 class HttpBench {
  public:
+  explicit HttpBench(const MemoryShares& shares = {}) : memory(shares) {}
+
   HttpServerConfig config;
+  MemoryBudget memory;
 
   /// Serves by `handler` while `client` runs in a thread, in which it may block.
   void run(const Network::Handler& handler, const std::function<void(uint16_t port)>& client) {
     loop.run_fiber("test", [&] {
-      HttpServer server(loop, trace, config);
+      HttpServer server(loop, trace, config, memory);
       const auto listening = server.listen("127.0.0.1", 0);
       ASSERT_TRUE(listening) << listening.error().message;
       with_scope(loop.domain(), [&](Scope& scope) {

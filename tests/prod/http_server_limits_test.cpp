@@ -96,10 +96,79 @@ TEST(HttpServerLimits, ConnectionsBeyondTheBoundAreToldSo) {
   });
 }
 
-TEST(HttpServerLimits, RequestsAndBodiesBeyondTheBoundAreRefused) {
+MemoryShares shares_with(uint64_t left) {
+  MemoryShares shares;
+  shares.limit = shares.set_aside() + left;
+  return shares;
+}
+
+TEST(HttpServerLimits, ABodyThatMemoryHasNoRoomForIsRefusedBeforeItIsRead) {
+  HttpBench bench(shares_with(4'000'000));  // of which bodies get 3 MB, for two copies of each
+  bench.run(echo, [&](uint16_t port) {
+    RawClient announced(port);
+    announced.send("POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: 2000000\r\n\r\n");
+    const std::string refusal = announced.response();
+    expect_error(refusal, "503", "append_memory_busy");
+    EXPECT_NE(refusal.find("Retry-After: 1\r\n"), std::string::npos) << refusal;
+    EXPECT_TRUE(announced.closed());
+    RawClient growing(port);
+    growing.send("POST /p HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n200000\r\n");
+    growing.send(std::string(2'000'000, 'x'));
+    expect_error(growing.response(), "503", "append_memory_busy");
+    RawClient fits(port);
+    fits.send(post(std::string(1'200'000, 'x')));
+    EXPECT_EQ(status_of(fits.response()), "200");
+  });
+  EXPECT_EQ(bench.memory.refusals(MemoryRefusal::kAppendMemoryBusy), 2u);
+  EXPECT_EQ(bench.memory.bodies.used(), 0u);
+  EXPECT_EQ(bench.memory.requests.used(), 0u);
+}
+
+TEST(HttpServerLimits, AProcessThatIsTooLargeTakesNoBodies) {
+  HttpBench bench;
+  bench.memory.note_resident(bench.memory.memory.limit() + 1);
+  bench.run(echo, [&](uint16_t port) {
+    RawClient client(port);
+    client.send(post("words"));
+    expect_error(client.response(), "503", "rss_shed");
+    RawClient reader(port);
+    reader.send(get("/a"));
+    EXPECT_EQ(status_of(reader.response()), "200");
+  });
+  EXPECT_EQ(bench.memory.refusals(MemoryRefusal::kRssShed), 1u);
+}
+
+TEST(HttpServerLimits, AnAnswerCountsUntilItIsTakenAndWhoDoesNotTakeItGetsNoOther) {
+  HttpBench bench;
+  int asked = 0;
+  const auto handler = [&](const HttpRequest&) {
+    ++asked;
+    HttpResponse response;
+    response.body.assign(20'000'000, 'x');
+    response.body_memory =
+        std::make_shared<MemoryReservation>(bench.memory.reads.hold(response.body.size()));
+    return response;
+  };
+  bench.run(handler, [&](uint16_t port) {
+    RawClient client(port);
+    client.send(get("/a"));
+    std::this_thread::sleep_for(milliseconds(200));
+    client.send(get("/b"));
+    std::this_thread::sleep_for(milliseconds(200));
+    bench.loop.post([&] {
+      EXPECT_EQ(asked, 1);
+      EXPECT_EQ(bench.memory.reads.used(), 20'000'000u);
+    });
+    EXPECT_EQ(body_of(client.response()).size(), 20'000'000u);
+    EXPECT_EQ(body_of(client.response()).size(), 20'000'000u);
+  });
+  EXPECT_EQ(asked, 2);
+  EXPECT_EQ(bench.memory.reads.used(), 0u);
+}
+
+TEST(HttpServerLimits, RequestsBeyondTheBoundAreRefused) {
   HttpBench bench;
   bench.config.requests_max = 1;
-  bench.config.body_bytes_max = 1'000'000;
   Event release;
   const auto handler = [&](const HttpRequest& request) {
     if (request.target == "/held") release.wait();
@@ -117,14 +186,8 @@ TEST(HttpServerLimits, RequestsAndBodiesBeyondTheBoundAreRefused) {
         break;
       }
     }
-    RawClient large(port);
-    large.send(post(std::string(2'000'000, 'x')));
-    expect_error(large.response(), "503", "append_memory_busy");
     bench.loop.post([&] { release.set(); });
     EXPECT_EQ(body_of(held.response()), "GET /held ");
-    RawClient fits(port);
-    fits.send(post(std::string(900'000, 'x')));
-    EXPECT_EQ(status_of(fits.response()), "200");
   });
 }
 

@@ -124,7 +124,7 @@ TEST(HttpServer, ClientThatOnlyStopsSendingGetsItsAnswers) {
 TEST(HttpServer, RequestsAreRefusedWhenNobodyServes) {
   HttpBench bench;
   bench.loop.run_fiber("test", [&] {
-    HttpServer server(bench.loop, bench.trace, bench.config);
+    HttpServer server(bench.loop, bench.trace, bench.config, bench.memory);
     ASSERT_TRUE(server.listen("127.0.0.1", 0));
     bench.on_thread([&] {
       RawClient client(server.port());
@@ -139,7 +139,7 @@ TEST(HttpServer, RequestsAreRefusedWhenNobodyServes) {
 TEST(HttpServer, CancelledHandlersClientGetsNoAnswer) {
   HttpBench bench;
   bench.loop.run_fiber("test", [&] {
-    HttpServer server(bench.loop, bench.trace, bench.config);
+    HttpServer server(bench.loop, bench.trace, bench.config, bench.memory);
     ASSERT_TRUE(server.listen("127.0.0.1", 0));
     Event arrived;
     Scope scope(bench.loop.domain());
@@ -179,9 +179,9 @@ TEST(HttpServer, ClientThatLeavesHarmsNoHandler) {
 TEST(HttpServer, AddressThatCannotBeListenedOnIsAClearError) {
   HttpBench bench;
   bench.loop.run_fiber("test", [&] {
-    HttpServer first(bench.loop, bench.trace, bench.config);
+    HttpServer first(bench.loop, bench.trace, bench.config, bench.memory);
     ASSERT_TRUE(first.listen("127.0.0.1", 0));
-    HttpServer second(bench.loop, bench.trace, bench.config);
+    HttpServer second(bench.loop, bench.trace, bench.config, bench.memory);
     const auto taken = second.listen("127.0.0.1", first.port());
     ASSERT_FALSE(taken);
     EXPECT_NE(taken.error().message.find("another process has it"), std::string::npos);

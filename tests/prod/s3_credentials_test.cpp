@@ -72,7 +72,8 @@ struct SourceBench {
     Loop loop;
     LogTrace trace{Severity::kError, LogFormat::kLogfmt};
     loop.run_fiber("test", [&] {
-      HttpServer server(loop, trace, {});
+      MemoryBudget memory(MemoryShares{});
+      HttpServer server(loop, trace, {}, memory);
       ASSERT_TRUE(server.listen("127.0.0.1", 0));
       const std::string url = "http://127.0.0.1:" + std::to_string(server.port());
       for (auto& [name, value] : variables) {

@@ -47,10 +47,12 @@ StreamId stream(uint64_t number) {
 
 /// An incarnation that serves the one shard of a cell, for as long as its scope is open.
 struct Owner {
-  Owner(const Env& e, std::string name, Scope& scope, ShardConfig c = {})
+  Owner(const Env& e, std::string name, Scope& scope, ShardConfig c = {},
+        uint64_t memtable_bytes = 64 * kMiB)
       : env(e),
         config(c),
         id{std::move(name), Ulid::draw(env.clock.wall(), env.random)},
+        memory(MemoryShares{.memtables = memtable_bytes}),
         log(env, log_config(), id, scope),
         takeover(env, {}, log) {}
 
@@ -63,7 +65,7 @@ struct Owner {
   void open(Result<std::vector<AdoptedShard>> adopted) {
     ASSERT_TRUE(adopted);
     ASSERT_EQ(adopted->size(), 1u);
-    shard = std::make_shared<Shard>(env, config, log, lease, cache, numbers,
+    shard = std::make_shared<Shard>(env, config, log, lease, cache, numbers, memtables,
                                     std::move(adopted->front()));
     ASSERT_TRUE(shard->open_tables());
     const std::vector<std::shared_ptr<Shard>> shards{shard};
@@ -88,6 +90,8 @@ struct Owner {
   FakeLease lease;
   BlockCache cache{kMiB};
   TableNumbers numbers;
+  MemoryBudget memory;
+  Memtables memtables{memory};
   LogWriter log;
   Takeover takeover;
   std::shared_ptr<Shard> shard;
@@ -251,21 +255,54 @@ TEST(Shard, ReplaysMoreThanItsMemoryBySpillingAndPublishesThatWithItsFirstFlush)
   });
 }
 
-TEST(Shard, MakesAppendsWaitWhileItsMemoryIsFull) {
+TEST(Shard, SlowsAppendsDownWhileItsMemoryIsNearlyFullAndTakesThemAll) {
   sim::TestWorld world;
   in_world(world, [&](const Env& env, Scope& scope, std::list<Owner>& owners) {
-    ShardConfig small;
-    small.unflushed_bytes_max = 20 * kKiB;
-    small.memtable_bytes_max = 40 * kKiB;
-    Owner& a = owners.emplace_back(env, "a", scope, small);
+    Owner& a = owners.emplace_back(env, "a", scope, ShardConfig{}, 4 * kMiB);
     a.begin();
     scope.spawn("flusher", [s = a.shard] { s->run_flusher(); });
     for (uint64_t i = 0; i < 500; ++i) {
-      ASSERT_TRUE(a.shard->wait_for_room());
-      a.shard->apply(stream(i), changed_rows_of({hot(stream(i), 1, 1, std::string(500, 'x'))}));
+      auto room = a.shard->wait_for_room(20'000, ShardRows::Change::kAppends);
+      ASSERT_TRUE(room) << room.error().message;
+      a.shard->apply(stream(i), changed_rows_of({hot(stream(i), 1, 1, std::string(20'000, 'x'))}));
+      *room = {};
+      EXPECT_LE(a.memory.memtables.used(), 4 * kMiB);
     }
-    EXPECT_GT(world.store().keys("sst/").size(), 5u);
-    for (uint64_t i = 0; i < 500; ++i) ASSERT_EQ(a.value(stream(i)), std::string(500, 'x'));
+    EXPECT_GT(world.store().keys("sst/").size(), 3u);
+    EXPECT_GT(a.shard->figures().delayed_writes, 0u);
+    EXPECT_GT(a.shard->figures().delay.count(), 0);
+    EXPECT_EQ(a.shard->figures().delayed_now, 0u);
+    for (uint64_t i = 0; i < 500; ++i) ASSERT_EQ(a.value(stream(i)), std::string(20'000, 'x'));
+  });
+}
+
+TEST(Shard, RefusesAppendsAtItsBoundAndDeletesLater) {
+  sim::TestWorld world;
+  in_world(world, [&](const Env& env, Scope& scope, std::list<Owner>& owners) {
+    Owner& a = owners.emplace_back(env, "a", scope, ShardConfig{}, 4 * kMiB);
+    a.begin();  // and nobody flushes
+    uint64_t taken = 0;
+    Result<MemoryReservation> room;
+    const Time begun = env.clock.now();
+    while ((room = a.shard->wait_for_room(20'000, ShardRows::Change::kAppends))) {
+      *room = {};
+      a.shard->apply(stream(taken),
+                     changed_rows_of({hot(stream(taken), 1, 1, std::string(20'000, 'x'))}));
+      ASSERT_LT(++taken, 1000u);
+    }
+    EXPECT_EQ(room.error().code, ErrorCode::kBusy);
+    EXPECT_GT(room.error().retry_after_ms, 0);
+    EXPECT_GT(taken, 100u);
+    EXPECT_EQ(a.memory.refusals(MemoryRefusal::kAppendMemoryBusy), 1u);
+    EXPECT_LE(a.memory.memtables.used(), 4 * kMiB);
+    EXPECT_TRUE(a.shard->wait_for_room(0, ShardRows::Change::kEnds));
+    const Time refused = env.clock.now();
+    EXPECT_GT(refused, begun) << "the last of them were slowed down";
+    EXPECT_FALSE(a.shard->wait_for_room(20'000, ShardRows::Change::kAppends));
+    EXPECT_EQ(env.clock.now(), refused) << "a refusal is told at once";
+    a.flush(scope);
+    EXPECT_TRUE(a.shard->wait_for_room(20'000, ShardRows::Change::kAppends));
+    EXPECT_EQ(a.memory.memtables.used(), a.shard->figures().memtable_bytes);
   });
 }
 

@@ -153,12 +153,20 @@ class MemoryRows : public ShardRows {
     if (acknowledge_at_once) acknowledge(position);
     return position;
   }
-  Result<> wait_for_room() override {
+  Result<MemoryReservation> wait_for_room(uint64_t, Change) override {
     MORULA_TRY(before_read());
     while (!room_ && !fenced_) changed_.wait();
     if (fenced_) return fail(ErrorCode::kFenced, "fenced");
-    return {};
+    return MemoryReservation();
   }
+  Result<MemoryReservation> reserve_read(uint64_t bytes) override {
+    return reads.try_reserve(bytes);
+  }
+  Result<> grow_read(MemoryReservation& read, uint64_t bytes) override {
+    return bytes <= read.bytes() ? Result<>() : read.try_resize(bytes);
+  }
+
+  MemoryAccount reads{"reads", UINT64_MAX};
   Result<> confirm(std::optional<LogSeq> reflects, Wrote wrote) override {
     ++confirms;
     last_confirmed = reflects;

@@ -1,0 +1,48 @@
+// What the HTTP server does with the memory budget, where there is no HTTP server: requests reserve
+// their bodies before a handler sees them, and answers leave the process with their bytes.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "core/api/responses.hpp"
+#include "core/base/memory_budget.hpp"
+#include "core/rt/network.hpp"
+
+namespace morula::sim {
+
+class BudgetedNetwork final : public Network {
+ public:
+  /// The process takes `resident_percent` of what it accounts for.
+  BudgetedNetwork(Network& within, MemoryBudget& memory, uint64_t resident_percent)
+      : within_(within), memory_(memory), resident_percent_(resident_percent) {}
+
+  std::string address() const override { return within_.address(); }
+  Result<HttpResponse> call(const std::string& address, const HttpRequest& request,
+                            Time deadline) override {
+    return within_.call(address, request, deadline);
+  }
+  void serve(Scope& scope, Handler handler) override {
+    within_.serve(scope, [this, handle = std::move(handler)](const HttpRequest& request) {
+      memory_.note_resident(memory_.memory.used() / 100 * resident_percent_);
+      auto body = memory_.reserve_body(request.body.size());
+      if (!body) {
+        const bool shed = body.error().code == ErrorCode::kShed;
+        return busy_response(
+            to_string(shed ? MemoryRefusal::kRssShed : MemoryRefusal::kAppendMemoryBusy),
+            body.error().message, body.error().retry_after_ms);
+      }
+      HttpResponse response = handle(request);
+      response.body_memory.reset();
+      return response;
+    });
+  }
+  void stop_serving() override { within_.stop_serving(); }
+
+ private:
+  Network& within_;
+  MemoryBudget& memory_;
+  const uint64_t resident_percent_;
+};
+
+}  // namespace morula::sim
