@@ -92,6 +92,10 @@ Table memory_options(ServeOptions& o) {
        "eighth"},
       {"block-cache-bytes", kMemory, AutoBytes{&o.block_cache_bytes},
        "Of that, for blocks of tables, kept for reads. auto: 64MiB or an eighth"},
+      {"disk-cache", kMemory, &o.disk_cache,
+       "DIR:SIZE, such as /var/cache/morula:4GiB. Blocks of tables kept on a local disk, too, so "
+       "that cold reads cost no requests to the store. A directory of its own, safe to lose. "
+       "Default: none"},
       {"cached-streams", kMemory, &cell.stream.cached_streams_max,
        "Streams whose state is kept in memory; others are read again"},
       {"trim-interval", kMemory, &cell.trim_interval, "Log objects are deleted at most so often"},

@@ -39,6 +39,7 @@ struct ServeOptions {
   std::optional<uint64_t> memory_mb;
   std::optional<uint64_t> memtable_bytes;  // of all shards together
   std::optional<uint64_t> block_cache_bytes;
+  std::string disk_cache;  // "DIR:SIZE"; empty: none
   InstanceConfig instance;
   HttpServerConfig http;
 };

@@ -14,6 +14,7 @@
 #include "core/cell/instance.hpp"
 #include "core/rt/random.hpp"
 #include "core/rt/sync.hpp"
+#include "prod/disk_cache/disk_cache.hpp"
 #include "prod/freed_memory.hpp"
 #include "prod/http/curl_client.hpp"
 #include "prod/http/http_network.hpp"
@@ -178,6 +179,15 @@ Result<ListenAddress> listen_address_of(const ServeOptions& options) {
   return address;
 }
 
+/// Null where the options ask for none.
+Result<std::unique_ptr<DiskCache>> open_disk_cache(Loop& loop, Trace& trace,
+                                                   const std::string& option) {
+  if (option.empty()) return nullptr;
+  const auto place = DiskCachePlace::parse(option);
+  MORULA_TRY(place);
+  return DiskCache::open(loop, trace, *place);
+}
+
 }  // namespace
 
 int serve(const ServeOptions& given) {
@@ -212,6 +222,10 @@ int serve(const ServeOptions& given) {
   const auto opened = open_store(loop, trace, options.store, StoreAccess::kServe);
   if (!opened) return fail_with(opened.error().message);
 
+  const auto disk_cache = open_disk_cache(loop, trace, options.disk_cache);
+  if (!disk_cache) return fail_with(disk_cache.error().message);
+  options.instance.second_tier = disk_cache->get();
+
   HttpServer server(loop, trace, options.http, memory);
   if (const auto listening = server.listen(address->host, address->port); !listening) {
     return fail_with(listening.error().message);
@@ -225,6 +239,7 @@ int serve(const ServeOptions& given) {
   Metering metering(
       trace, memory, [&] { return running == nullptr ? nullptr : running->instance(); },
       options.profile);
+  if (*disk_cache) metering.show(**disk_cache);
   options.instance.log.profile = metering.log_profile();
   ObservedStore store(*opened->store, loop, metering.store_observers());
   CurlClient client(loop, {});

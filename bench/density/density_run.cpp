@@ -37,7 +37,7 @@ uint64_t StoreUse::bytes_put() const {
 }
 
 DensityRun::DensityRun(const RunConfig& config)
-    : config_(config), cell_(config.directory, config.instance) {}
+    : config_(config), cell_(config.directory, config.disk_cache, config.instance) {}
 
 StoreUse DensityRun::use_since(const StoreUse& before) const {
   StoreUse use;
@@ -114,11 +114,10 @@ void DensityRun::settle() {
   outcome_.at_rest = memory();
 }
 
-void DensityRun::touch_all() {
-  const StoreUse before = use();
-  Random random(20'261'130);
+double DensityRun::touch(uint64_t count, uint64_t seed) {
+  Random random(seed);
   const Time begun = cell_.loop().now();
-  share_out(config_.touches, [&](uint64_t n) {
+  share_out(count, [&](uint64_t n) {
     const uint64_t stream = random.below(config_.workload.streams);
     Time due = cell_.loop().now();
     if (config_.touch_rate > 0) {
@@ -129,11 +128,17 @@ void DensityRun::touch_all() {
     ask(config_.workload.append(stream, n + 1));
     ask(config_.workload.read(stream));
     outcome_.touch_latency.add((cell_.loop().now() - due).count());
-    show_progress("touched", config_.touches);
+    show_progress("touched", count);
   });
+  return seconds_of(cell_.loop().now() - begun);
+}
+
+void DensityRun::touch_all() {
+  const StoreUse before = use();
   outcome_.touches = config_.touches;
-  outcome_.touch_seconds = seconds_of(cell_.loop().now() - begun);
+  outcome_.touch_seconds = touch(config_.touches, 20'261'130);
   outcome_.touched = use_since(before);
+  if (const DiskCache* const disk = cell_.disk_cache()) outcome_.disk = disk->figures();
   outcome_.after_touches = memory();
 }
 
@@ -150,6 +155,14 @@ Outcome DensityRun::run() {
       outcome_.restart_seconds = seconds_of(cell_.until_serving());
       outcome_.replayed_bytes = use_since(before).of(Purpose::kOwnership).bytes_got;
       ask(config_.workload.read(0));
+      // Where what is on disk should have survived.
+      if (cell_.disk_cache() == nullptr) return;
+      const StoreUse restarted = use();
+      outcome_.touches_restarted = config_.touches / 10;
+      const load::LatencyHistogram latency = outcome_.touch_latency;
+      touch(outcome_.touches_restarted, 20'261'131);
+      outcome_.touch_latency = latency;
+      outcome_.touched_restarted = use_since(restarted);
     });
   });
   std::fprintf(stderr, "\r%-78s\r", "");

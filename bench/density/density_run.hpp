@@ -16,6 +16,7 @@ namespace morula::density {
 struct RunConfig {
   Workload workload;
   std::string directory;   // of the store; empty: in memory
+  std::string disk_cache;  // DIR:SIZE; empty: none
   uint64_t clients = 512;  // requests under way at once
   uint64_t touches = 10'000;
   double touch_rate = 0;          // a second; 0: as fast as the answers come
@@ -52,8 +53,11 @@ struct Outcome {
   load::LatencyHistogram touch_latency;  // append and read
   StoreUse touched;
 
+  DiskCache::Figures disk;  // when the touches had ended
   double restart_seconds = 0;
   uint64_t replayed_bytes = 0;  // of log
+  uint64_t touches_restarted = 0;
+  StoreUse touched_restarted;
 };
 
 class DensityRun {
@@ -65,6 +69,8 @@ class DensityRun {
   void create_all();
   void settle();
   void touch_all();
+  /// Returns how long it took, in seconds.
+  double touch(uint64_t count, uint64_t seed);
   Memory memory() const;
   /// Since the counts were `before`.
   StoreUse use_since(const StoreUse& before) const;

@@ -46,6 +46,7 @@ void add_options(CLI::App& app, Options& options) {
       "Records that can't be compressed; else JSON events");
   app.add_option("--directory", run.directory, "Where the store lies; by default in memory");
   app.add_option("--cache-mib", options.cache_mib, "Block cache")->capture_default_str();
+  app.add_option("--disk-cache", run.disk_cache, "DIR:SIZE, the block cache's second tier");
   app.add_option("--clients", run.clients, "Requests under way at once")
       ->check(CLI::Range(1, 10'000))
       ->capture_default_str();

@@ -14,6 +14,7 @@
 #include "core/cell/instance.hpp"
 #include "core/rt/env.hpp"
 #include "core/rt/random.hpp"
+#include "prod/disk_cache/disk_cache.hpp"
 #include "prod/loop.hpp"
 #include "prod/metrics/store_metrics.hpp"
 #include "prod/open_store.hpp"
@@ -45,8 +46,8 @@ class TroubleTrace final : public Trace {
 
 class MeasuredCell {
  public:
-  /// `directory` empty: the store is in memory.
-  MeasuredCell(const std::string& directory, InstanceConfig config);
+  /// `directory` empty: the store is in memory. `disk_cache` empty: there is none.
+  MeasuredCell(const std::string& directory, const std::string& disk_cache, InstanceConfig config);
 
   /// Runs `body` while the instance serves; then the instance is killed where it stands. In a
   /// fiber.
@@ -55,6 +56,8 @@ class MeasuredCell {
   HttpResponse ask(const HttpRequest& request) { return network_.handler(request); }
 
   Loop& loop() { return loop_; }
+  /// Null when there is none.
+  const DiskCache* disk_cache() const { return disk_cache_.get(); }
   const StoreMetrics& counts() const { return counts_; }
   const Instance& instance() const { return *instance_; }
   /// From the start of the instance until it served.
@@ -68,6 +71,8 @@ class MeasuredCell {
   std::map<std::pair<Tree, uint32_t>, Level> levels();
 
  private:
+  void open_disk_cache();
+
   Loop loop_;
   TroubleTrace trace_;
   MemoryStore memory_;
@@ -81,6 +86,8 @@ class MeasuredCell {
   std::optional<Env> env_;
   InstanceConfig config_;
   MemoryBudget memory_budget_{MemoryShares{}};
+  std::optional<DiskCachePlace> disk_cache_place_;
+  std::unique_ptr<DiskCache> disk_cache_;  // opened anew for each instance
   std::unique_ptr<Instance> instance_;
   Duration until_serving_{};
 };

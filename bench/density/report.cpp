@@ -42,6 +42,23 @@ void add_store_use(std::string& text, const StoreUse& use, uint64_t accepted) {
   }
 }
 
+void add_disk_cache(std::string& text, const Outcome& outcome) {
+  const DiskCache::Figures& disk = outcome.disk;
+  const DiskBlocks::Figures& blocks = disk.blocks;
+  text += fmt::format(
+      "disk cache\n  {:<22} {:>9} in {:.1f} MiB of {} files; {:.1f} B of memory each\n", "blocks",
+      blocks.blocks, mib(blocks.bytes), blocks.segments, per(blocks.memory_bytes, blocks.blocks));
+  text += fmt::format("  {:<22} {:>9} hits, {} misses, {} late, {} damaged; {} writes dropped\n",
+                      "", disk.hits, disk.misses, disk.late_reads, blocks.damaged + disk.refused,
+                      disk.dropped_writes);
+  text += fmt::format("  {:<22} {:>9.1f} MiB, and {:.1f} MiB again\n", "written",
+                      mib(blocks.written_bytes), mib(blocks.rewritten_bytes));
+}
+
+uint64_t reads_of(const StoreUse& use) {
+  return use.of(Purpose::kMetaRead).requests + use.of(Purpose::kDataRead).requests;
+}
+
 }  // namespace
 
 std::string text_report(const RunConfig& config, const Outcome& outcome) {
@@ -78,8 +95,14 @@ std::string text_report(const RunConfig& config, const Outcome& outcome) {
                       per(outcome.touched.of(Purpose::kDataRead).requests, outcome.touches),
                       per(outcome.touched.of(Purpose::kLog).requests, outcome.touches));
   add_store_use(text, outcome.touched, outcome.touches * config.workload.record_bytes);
+  if (outcome.disk.blocks.segments > 0) add_disk_cache(text, outcome);
   text += fmt::format("killed and started again\n  {:<22} {:>9.2f} s ({:.1f} MiB of log read)\n",
                       "until serving", outcome.restart_seconds, mib(outcome.replayed_bytes));
+  if (outcome.touches_restarted > 0) {
+    text += fmt::format("  {:<22} {:>9.3f} reads a touch, of {}\n", "then, from the store",
+                        per(reads_of(outcome.touched_restarted), outcome.touches_restarted),
+                        outcome.touches_restarted);
+  }
   return text;
 }
 

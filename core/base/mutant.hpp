@@ -50,6 +50,8 @@ namespace morula {
   X(gc_deletes_fence, "the FENCE of a dead incarnation is garbage, too")                   \
   X(gc_reads_manifests_before_topology, "what is in use is read before what lies there")   \
   X(checksum_ignored, "a block of a table whose checksum is wrong is used")                \
+  X(disk_block_unchecked, "a block of the second tier is used as it is")                   \
+  X(disk_key_without_incarnation, "the second tier tells tables apart by number alone")    \
   X(ttl_renewal_not_ahead, "a TTL is renewed in memory, not in the stream's row")          \
   X(wall_floor_ignored, "expiry goes by the own wall clock alone")                         \
   X(end_not_written, "a stream is answered as gone before later owners must agree")        \

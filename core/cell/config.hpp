@@ -5,6 +5,7 @@
 
 #include "core/fleet/lease_config.hpp"
 #include "core/log/log_writer.hpp"
+#include "core/lsm/second_tier.hpp"
 #include "core/shard/shard_config.hpp"
 #include "core/store/conditional.hpp"
 #include "core/stream/limits.hpp"
@@ -19,8 +20,9 @@ struct InstanceConfig {
   ShardConfig shard{.deadline_of = &deadline_of_hot_row, .listing_of = &listing_of_descriptor_row};
   StreamLimits stream;
   RetryConfig retry;
-  uint64_t block_cache_bytes = 64 * kMiB;                // within the share of the memory budget
-  Duration trim_interval = std::chrono::seconds(60);     // at most once in this time
+  uint64_t block_cache_bytes = 64 * kMiB;             // within the share of the memory budget
+  SecondTier* second_tier = nullptr;                  // of the block cache; outlives the instance
+  Duration trim_interval = std::chrono::seconds(60);  // at most once in this time
   Duration collect_interval = std::chrono::minutes(10);  // between rounds of garbage collection
   Duration forward_timeout = std::chrono::seconds(30);   // of a request sent on to the owner
   Duration stop_grace = std::chrono::seconds(10);  // for requests under way at a graceful stop

@@ -28,7 +28,7 @@ struct Instance::Impl {
         self{config.name, Ulid::draw(env.clock.wall(), env.random)},
         lease(env, config.lease, config.retry, self),
         membership(env, config.lease, config.retry, self),
-        cache(config.block_cache_bytes),
+        cache(config.block_cache_bytes, config.second_tier),
         memtables(memory),
         shards(env, self) {
     memory.block_cache.measure([this] { return cache.bytes(); });

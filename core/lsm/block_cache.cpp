@@ -38,7 +38,8 @@ class BlockCache::FlightGuard {
   std::shared_ptr<Flight> flight_ = std::make_shared<Flight>();
 };
 
-BlockCache::BlockCache(uint64_t capacity_bytes) : capacity_(capacity_bytes) {}
+BlockCache::BlockCache(uint64_t capacity_bytes, SecondTier* second)
+    : capacity_(capacity_bytes), second_(second) {}
 
 BlockCache::~BlockCache() {
   MORULA_CHECK(flights_.empty(), "a fiber still loads a block");

@@ -17,6 +17,7 @@
 
 #include "core/base/bytes.hpp"
 #include "core/base/result.hpp"
+#include "core/lsm/second_tier.hpp"
 #include "core/rt/sync.hpp"
 
 namespace morula {
@@ -37,10 +38,13 @@ class BlockCache {
   static constexpr uint64_t kEntryOverhead = 336;
 
   /// A capacity of 0 keeps nothing; loads are still shared.
-  explicit BlockCache(uint64_t capacity_bytes);
+  /// `second` (null: none) outlives it; what that needs of memory counts as charged.
+  explicit BlockCache(uint64_t capacity_bytes, SecondTier* second = nullptr);
   ~BlockCache();
   BlockCache(const BlockCache&) = delete;
   BlockCache& operator=(const BlockCache&) = delete;
+
+  SecondTier* second_tier() const { return second_; }
 
   uint64_t next_table() { return ++tables_; }
 
@@ -57,9 +61,11 @@ class BlockCache {
   void put(BlockKey key, Blob block);
 
   /// For blocks that are kept now, their bytes and a fixed overhead each; and all charges.
-  uint64_t bytes() const { return bytes_ + charged_; }
+  uint64_t bytes() const { return bytes_ + charged_bytes(); }
   /// The charges alone.
-  uint64_t charged_bytes() const { return charged_; }
+  uint64_t charged_bytes() const {
+    return charged_ + (second_ == nullptr ? 0 : second_->memory_bytes());
+  }
   uint64_t capacity_bytes() const { return capacity_; }
 
   struct Counters {
@@ -111,7 +117,7 @@ class BlockCache {
   class FlightGuard;
 
   /// What the charges leave.
-  uint64_t room() const { return capacity_ - std::min(capacity_, charged_); }
+  uint64_t room() const { return capacity_ - std::min(capacity_, charged_bytes()); }
   void evict();
   void evict_from_small();
   void evict_from_main();
@@ -120,6 +126,7 @@ class BlockCache {
   bool take_ghost(BlockKey key);
 
   const uint64_t capacity_;
+  SecondTier* const second_;
   uint64_t bytes_ = 0;
   uint64_t charged_ = 0;
   uint64_t small_bytes_ = 0;

@@ -30,6 +30,7 @@ Table::Table(Private, const Env& env, BlockCache& cache, std::string key, uint64
       bytes_(bytes),
       tree_(tree),
       config_(config),
+      identity_(tier_identity(key_)),
       number_(cache.next_table()),
       ranges_(env.store.abilities().ranges) {}
 
@@ -45,14 +46,21 @@ Result<std::shared_ptr<const Table>> Table::open(const Env& env, BlockCache& cac
 }
 
 Result<> Table::read_tail() {
+  if (use_tail_of_tier()) return {};
   if (!ranges_) {
     const auto whole = cache_.get({number_, kWholeObject}, [this] { return load_whole(); });
     if (!whole) return fail(whole.error());
-    return use_tail(**whole);
+    MORULA_TRY(use_tail(**whole));
+    offer_all(*whole);
+    return {};
   }
   const uint64_t length = std::min(bytes_, std::max(config_.tail_bytes, TableFooter::kBytes));
   const Purpose purpose = config_.opened_for.value_or(read_purpose());
-  const auto tail = [this](const Blob& bytes) { return use_tail(*bytes); };
+  const auto tail = [this](const Blob& bytes) -> Result<> {
+    MORULA_TRY(use_tail(*bytes));
+    offer_tail(bytes, *bytes);
+    return {};
+  };
   MORULA_TRY(read(ByteRange{bytes_ - length, length}, tail, purpose));
   if (!top_.bytes.empty()) return {};
   const auto top = [this](const Blob& bytes) { return use_top(*bytes); };
@@ -96,8 +104,9 @@ Result<std::optional<Row>> Table::find(std::string_view key) const {
 Result<Block> Table::section_block(const BlockCursor& top, const Want& want) const {
   const auto section = SectionHandle::decode(top.row().value);
   if (!section) return fail(undecodable());
-  if (!ranges_) return part_of_whole(section->block);
+  if (!ranges_) return part_of_whole(section->block, BlockType::kSection);
   const auto blob = cache_.get({number_, section->block.offset}, [&]() -> Result<Blob> {
+    if (Blob kept = from_tier(section->block, BlockType::kSection)) return kept;
     std::vector<SectionHandle> sections{*section};
     for (BlockCursor next = top; next.row().key < want.last_key;) {
       next.next();
@@ -115,16 +124,22 @@ Result<Block> Table::section_block(const BlockCursor& top, const Want& want) con
 
 Result<Block> Table::row_block(const BlockHandle& handle, std::span<const BlockHandle> more) const {
   if (!ranges_) {
-    auto stored = part_of_whole(handle);
+    auto stored = part_of_whole(handle, BlockType::kRows);
     MORULA_TRY(stored);
     return unpack_block(*std::move(stored));
   }
-  const auto blob = cache_.get({number_, handle.offset}, [&] { return load_rows(handle, more); });
+  const auto blob = cache_.get({number_, handle.offset}, [&]() -> Result<Blob> {
+    const auto kept = rows_from_tier(handle);
+    return !kept || *kept ? kept : load_rows(handle, more);
+  });
   if (!blob) return fail(blob.error());
   return Block{*blob, **blob};
 }
 
-Result<Block> Table::part_of_whole(const BlockHandle& handle) const {
+Result<Block> Table::part_of_whole(const BlockHandle& handle, BlockType type) const {
+  if (!cache_.contains({number_, kWholeObject})) {
+    if (Blob kept = from_tier(handle, type)) return Block{kept, *kept};
+  }
   const auto whole = cache_.get({number_, kWholeObject}, [this] { return load_whole(); });
   if (!whole) return fail(whole.error());
   return Block{*whole, part_at(**whole, 0, handle)};
@@ -159,9 +174,11 @@ Result<Blob> Table::load_rows(const BlockHandle& handle, std::span<const BlockHa
   const auto use = [&](const Blob& bytes) -> Result<> {
     const std::string_view first = part_at(*bytes, handle.offset, handle);
     MORULA_TRY(check_block(first, handle, BlockType::kRows));
+    offer(handle, bytes, first);
     for (const BlockHandle& next : more) {
       const std::string_view part = part_at(*bytes, handle.offset, next);
       MORULA_TRY(check_block(part, next, BlockType::kRows));
+      offer(next, bytes, part);
       MORULA_TRY(keep_rows(next, part));
     }
     auto unpacked = unpack_block({bytes, first});
@@ -182,6 +199,7 @@ Result<Blob> Table::load_sections(std::span<const SectionHandle> sections, const
       const std::string_view block = part_at(*bytes, begin, section.block);
       MORULA_TRY(check_block(block, section.block, BlockType::kSection));
       MORULA_TRY(keep_wanted(*bytes, begin, section, want));
+      offer_section(bytes, begin, section, false);
       Blob blob = make_blob(std::string(block));
       if (section.block == sections.front().block) {
         first = std::move(blob);
@@ -230,6 +248,7 @@ Result<Blob> Table::load_whole() const {
   Blob whole;
   const auto use = [&](const Blob& bytes) -> Result<> {
     MORULA_TRY(check_table(*bytes, tree_));
+    if (!top_.bytes.empty()) offer_all(bytes);
     whole = bytes;
     return {};
   };

@@ -6,6 +6,9 @@
 // what was looked for is kept. A store without range reads gives the whole object, which is then
 // kept in the cache as one block.
 //
+// Where the cache has a second tier, what is missing is looked for there first, and what was read
+// in the store is offered to it (table_tier.cpp).
+//
 // Damage: every byte that is used has been covered by a checksum. Bytes that don't match are read
 // again (they may have been damaged on the way); then it is kCorrupt, naming object and block.
 #pragma once
@@ -24,6 +27,7 @@
 #include "core/lsm/block.hpp"
 #include "core/lsm/block_cache.hpp"
 #include "core/lsm/row.hpp"
+#include "core/lsm/second_tier.hpp"
 #include "core/lsm/section.hpp"
 #include "core/lsm/table_format.hpp"
 #include "core/rt/env.hpp"
@@ -61,6 +65,10 @@ class Table : public std::enable_shared_from_this<Table> {
   /// The bytes of these sections, which lie side by side, and of their rows; checked. Nothing of it
   /// goes into the cache, unless the store has no range reads. Suspends.
   Result<Blob> read_sections(std::span<const SectionHandle> sections) const;
+  /// Offers all of the table to the cache's second tier; `object` is what was uploaded.
+  void offer_all(const Blob& object) const;
+  /// No manifest names the table any more: the second tier needs not keep it.
+  void leave_tier() const;
   /// What to say of bytes that have a right checksum and make no sense.
   Error undecodable() const;
 
@@ -88,7 +96,7 @@ class Table : public std::enable_shared_from_this<Table> {
   /// A block of rows; those of `more`, which lie right behind it, are read along with it if it is
   /// missing, and kept in the cache. May suspend.
   Result<Block> row_block(const BlockHandle& handle, std::span<const BlockHandle> more) const;
-  Result<Block> part_of_whole(const BlockHandle& handle) const;
+  Result<Block> part_of_whole(const BlockHandle& handle, BlockType type) const;
 
   // What the cache calls for a block that it lacks.
   Result<Blob> load_rows(const BlockHandle& handle, std::span<const BlockHandle> more) const;
@@ -100,6 +108,21 @@ class Table : public std::enable_shared_from_this<Table> {
 
   /// Puts a block of rows, which is sound, into the cache.
   Result<> keep_rows(const BlockHandle& handle, std::string_view stored) const;
+
+  // The second tier. What is taken from there is sound, or null.
+  static std::optional<TierTable> tier_identity(std::string_view key);
+  /// Null when there is none.
+  SecondTier* tier() const;
+  Blob from_tier(const BlockHandle& handle, BlockType type) const;
+  /// Unpacked.
+  Result<Blob> rows_from_tier(const BlockHandle& handle) const;
+  bool use_tail_of_tier();
+  void offer(const BlockHandle& handle, const Blob& owner, std::string_view block) const;
+  /// `owner` holds the section, of the object from `begin` on. Not `sound`: its rows are looked at.
+  void offer_section(const Blob& owner, uint64_t begin, const SectionHandle& section,
+                     bool sound) const;
+  /// `tail`, in `owner`, ends where the object does.
+  void offer_tail(const Blob& owner, std::string_view tail) const;
 
   /// Reads footer and top index.
   Result<> read_tail();
@@ -132,8 +155,9 @@ class Table : public std::enable_shared_from_this<Table> {
   const uint64_t bytes_;
   const Tree tree_;
   const TableReadConfig config_;
-  const uint64_t number_;  // in the cache
-  const bool ranges_;      // the store has range reads
+  const std::optional<TierTable> identity_;  // in the second tier; only tables of a cell have one
+  const uint64_t number_;                    // in the cache
+  const bool ranges_;                        // the store has range reads
   TableFooter footer_;
   Block top_;
   BlockCache::Charge charge_;

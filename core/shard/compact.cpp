@@ -82,7 +82,11 @@ Result<Shard::Swapped> Shard::Compact(const CompactionPlan& plan) {
   MORULA_TRY(swapped);
   if (*swapped == Swapped::kSealed) return Swapped::kSealed;
 
-  std::erase_if(published_, [&](const NewTable& table) { return is_input(plan, table.entry); });
+  std::erase_if(published_, [&](const NewTable& table) {
+    if (!is_input(plan, table.entry)) return false;
+    table.table->leave_tier();
+    return true;
+  });
   const bool cut = outputs->size() > 1;
   publish(*std::move(outputs));
   rebuild_readers();

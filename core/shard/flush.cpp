@@ -132,12 +132,14 @@ Result<Shard::NewTable> Shard::upload(ManifestTable entry, BuiltTable built, Pur
   entry.clip = prefix();
   entry.bytes = built.bytes.size();
   entry.streams = built.streams;
-  auto outcome =
-      create_object(env_, entry.key, make_blob(std::move(built.bytes)), purpose, config_.retry);
+  const Blob object = make_blob(std::move(built.bytes));
+  auto outcome = create_object(env_, entry.key, object, purpose, config_.retry);
   MORULA_TRY(outcome);
   if (!outcome->landed) return fail(ErrorCode::kCorrupt, entry.key + ": a fresh key was taken");
   auto table = open_table(entry, purpose);
   MORULA_TRY(table);
+  // Else every merge would leave the cache's second tier with blocks of tables that are gone.
+  (*table)->offer_all(object);
   return NewTable{std::move(entry), std::move(*table), std::move(draft)};
 }
 

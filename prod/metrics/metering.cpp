@@ -4,6 +4,7 @@
 #include <string>
 
 #include "prod/metrics/cell_metrics.hpp"
+#include "prod/metrics/disk_cache_metrics.hpp"
 #include "prod/metrics/process_metrics.hpp"
 #include "prod/metrics/profile_words.hpp"
 
@@ -20,6 +21,12 @@ Metering::Metering(const LogTrace& trace, const MemoryBudget& memory,
   page_.add([&memory](MetricFamilies& families) { collect_memory_metrics(memory, families); });
   page_.add([&trace](MetricFamilies& families) { collect_step_metrics(trace, families); });
   page_.add(collect_process_metrics);
+}
+
+void Metering::show(const DiskCache& cache) {
+  page_.add([&cache](MetricFamilies& families) {
+    collect_disk_cache_metrics(cache.figures(), families);
+  });
 }
 
 std::vector<StoreObserver*> Metering::store_observers() {

@@ -9,6 +9,7 @@
 #include "core/cell/instance.hpp"
 #include "core/store/observed_store.hpp"
 #include "core/store/write_profile.hpp"
+#include "prod/disk_cache/disk_cache.hpp"
 #include "prod/log_trace.hpp"
 #include "prod/metrics/metered_network.hpp"
 #include "prod/metrics/metrics_page.hpp"
@@ -26,6 +27,8 @@ class Metering {
   Metering& operator=(const Metering&) = delete;
 
   const MetricsPage& page() const { return page_; }
+  /// Shows the disk cache's figures, too; it outlives this one's page.
+  void show(const DiskCache& cache);
   RequestMetrics& requests() { return requests_; }
   const StoreMetrics& store() const { return store_; }
   /// Whom the store's requests are shown to.

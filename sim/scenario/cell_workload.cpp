@@ -22,7 +22,9 @@ void CellWorkload::setup(Simulation& simulation) {
     options.clock_offset = std::chrono::seconds(1 + random.below(kClockOffsetMaxSeconds));
     if (skewed) options.clock_rate = draw_clock_rate(random, plan.clock_rate_permille);
     options.wall.ms += static_cast<int64_t>(random.below(plan.wall_error_max_ms + 1));
-    simulation.hosts().emplace_back(simulation.world(), options, plan.instance, plan.memory);
+    InstanceHost& host =
+        simulation.hosts().emplace_back(simulation.world(), options, plan.instance, plan.memory);
+    if (plan.disk.present) host.give_disk(plan.disk, random.fork());
   }
 }
 

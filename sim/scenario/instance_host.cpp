@@ -1,5 +1,7 @@
 #include "sim/scenario/instance_host.hpp"
 
+#include <optional>
+
 #include "core/cell/instance.hpp"
 #include "sim/scenario/budgeted_network.hpp"
 
@@ -73,9 +75,14 @@ class InstanceHost::Accounts {
 
 InstanceHost::InstanceHost(World& world, const ProcessOptions& options, InstanceConfig config,
                            const HostMemory& memory)
-    : config_(std::move(config)), memory_config_(memory) {
+    : world_(world), config_(std::move(config)), memory_config_(memory) {
   config_.name = options.name;
   process_ = &world.add(options, [this](const Env& env) { run(env); });
+}
+
+void InstanceHost::give_disk(const SimDiskManners& manners, Random random) {
+  disk_ = std::make_unique<SimDisk>(
+      manners, random, [this](const std::string& what) { world_.fail("second tier", what); });
 }
 
 void InstanceHost::run(const Env& outside) {
@@ -83,8 +90,11 @@ void InstanceHost::run(const Env& outside) {
   BudgetedNetwork network(outside.network, accounts.memory, memory_config_.resident_percent);
   const Env env{outside.domain, outside.clock,   network,          outside.store,
                 outside.random, outside.compute, outside.platform, outside.trace};
+  InstanceConfig config = config_;
+  std::optional<SimSecondTier> tier;
+  if (disk_) config.second_tier = &tier.emplace(*disk_, env.clock);
   while (true) {
-    Instance instance(env, config_, accounts.memory);
+    Instance instance(env, config, accounts.memory);
     auto ended = [&] {
       const Named named(instance_, instance);
       return instance.run();

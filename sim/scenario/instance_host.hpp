@@ -2,11 +2,13 @@
 // it starts the next one; after an error it waits a little first.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "core/base/memory_budget.hpp"
 #include "core/cell/config.hpp"
+#include "sim/world/sim_disk.hpp"
 #include "sim/world/world.hpp"
 
 namespace morula {
@@ -26,6 +28,9 @@ class InstanceHost {
   InstanceHost(World& world, const ProcessOptions& options, InstanceConfig config,
                const HostMemory& memory);
 
+  /// The disk of this process's block cache, from its next start on.
+  void give_disk(const SimDiskManners& manners, Random random);
+
   Process& process() { return *process_; }
   const std::string& name() const { return config_.name; }
   /// Starts the process if it is dead, resumes it if it is paused.
@@ -44,10 +49,12 @@ class InstanceHost {
   class Accounts;
   void run(const Env& env);
 
+  World& world_;
   InstanceConfig config_;
   const HostMemory memory_config_;
   const MemoryBudget* memory_ = nullptr;  // of the process that runs
   std::string memory_trouble_;            // of one that has ended
+  std::unique_ptr<SimDisk> disk_;
   Instance* instance_ = nullptr;
   std::string last_error_;
   Process* process_;

@@ -47,6 +47,8 @@ constexpr int64_t kCollectMs[] = {2000, 5000, 20'000};
 constexpr int64_t kAttemptMs[] = {400, 1000, 2000, 5000};
 constexpr int64_t kForwardMs[] = {2000, 5000, 30'000};
 constexpr int64_t kGraceMs[] = {500, 3000, 10'000};
+constexpr uint64_t kDiskBytes[] = {20'000, 200'000, 16 * kMiB};
+constexpr uint64_t kDiskRates[] = {0, 10, 100};
 constexpr uint8_t kGhostBits[] = {0, 0, 0, 0, 1, 2};
 constexpr uint8_t kPrefixBits[] = {0, 0, 0, 1, 2};
 
@@ -122,6 +124,18 @@ HostMemory draw_memory(const InstanceConfig& config) {
   return memory;
 }
 
+SimDiskManners draw_disk(Random& random) {
+  SimDiskManners disk;
+  disk.present = random.chance(1, 3);
+  disk.bytes_max = pick(random, kDiskBytes);
+  for (uint64_t* const rate :
+       {&disk.drop_permille, &disk.damage_permille, &disk.lose_permille, &disk.slow_permille}) {
+    *rate = pick(random, kDiskRates);
+  }
+  disk.break_permille = random.chance(1, 4) ? 2 : 0;
+  return disk;
+}
+
 std::string ms(Duration duration) {
   return std::to_string(duration.count() / 1'000'000) + "ms";
 }
@@ -145,6 +159,10 @@ std::string describe(const Plan& plan) {
   text += " trim=" + ms(instance.trim_interval);
   text += " store_speed=" + std::to_string(plan.store_speed);
   text += " loser_error=" + std::to_string(plan.manners.loser_error_percent);
+  if (plan.disk.present) {
+    text += " disk=" + std::to_string(plan.disk.bytes_max) +
+            " damage=" + std::to_string(plan.disk.damage_permille);
+  }
   for (size_t i = 0; i < kFaults; ++i) {
     if (plan.faults.at(i) == 0) continue;
     text.append(" ").append(kFaultNames[i]).append("=").append(std::to_string(plan.faults.at(i)));
@@ -173,6 +191,7 @@ Plan draw_plan(Random& random) {
   // A far store and no cache: reads across many tables take longer than clients wait.
   if (plan.store_speed > 0) plan.instance.block_cache_bytes = kMiB;
   draw_faults(random, plan.faults);
+  plan.disk = draw_disk(random);
   return plan;
 }
 

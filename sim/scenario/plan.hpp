@@ -12,6 +12,7 @@
 #include "sim/faults/fault.hpp"
 #include "sim/scenario/instance_host.hpp"
 #include "sim/world/sim_clock.hpp"
+#include "sim/world/sim_disk.hpp"
 #include "sim/world/sim_store.hpp"
 
 namespace morula::sim {
@@ -35,6 +36,7 @@ struct Plan {
   InstanceConfig instance;            // of each; `name` is filled in
   HostMemory memory;                  // of each
   StoreManners manners;
+  SimDiskManners disk;     // of each instance's block cache
   size_t store_speed = 1;  // see sim/faults/latency.hpp
   FaultNumbers faults;     // per mille of requests, or hundredths of events per active phase
   uint64_t clock_rate_permille = 45;  // clocks run at most so much fast or slow

@@ -154,6 +154,16 @@ void garbage_storm(Plan& plan, Random& random) {
   plan.faults[Fault::bit_flip] = 20;
 }
 
+/// A second tier that damages and loses what it was given, under a block cache that has little
+/// room.
+void disk_storm(Plan& plan, Random& random) {
+  garbage_storm(plan, random);
+  plan.faults[Fault::bit_flip] = 0;
+  plan.disk.present = true;
+  plan.disk.damage_permille = 100;
+  plan.disk.bytes_max = 16 * kMiB;
+}
+
 /// A full window, holes in it, small flushes and trims at once behind them.
 void log_storm(Plan& plan, Random& random) {
   at_least_two(plan, random);
@@ -373,6 +383,11 @@ constexpr Scenario kScenarios[] = {
     {"memory_storm",
      "little memory and a slow store: writers are slowed down, then refused",
      memory_storm,
+     cell_under_faults,
+     {}},
+    {"disk_storm",
+     "the block cache's second tier damages and loses blocks",
+     disk_storm,
      cell_under_faults,
      {}},
     {"network_storm",

@@ -21,6 +21,9 @@ std::string_view hunting_scenario(Mutant mutant) {
     case Mutant::gc_collects_when_over:
     case Mutant::checksum_ignored:
       return "garbage_storm";
+    case Mutant::disk_block_unchecked:
+    case Mutant::disk_key_without_incarnation:
+      return "disk_storm";
     case Mutant::ttl_renewal_not_ahead:
     case Mutant::wall_floor_ignored:
     case Mutant::end_not_written:
