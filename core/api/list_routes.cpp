@@ -44,7 +44,7 @@ Json::Object json_of(const ListedStream& stream) {
 
 std::string body_of(ListPage page) {
   Json::Array streams;
-  for (ListPage::Entry& entry : page.streams) streams.push_back(std::move(entry.json));
+  for (ListPage::Entry& entry : page.streams) streams.emplace_back(std::move(entry.json));
   Json::Object body{{"streams", std::move(streams)}};
   if (page.next) body["next"] = *page.next;
   return Json(std::move(body)).compact() + "\n";
