@@ -48,7 +48,10 @@ Blob SimDisk::damaged(const TierKey& key, const Blob& block) {
       bytes.replace(bytes.size() / 2, std::string::npos, bytes.size() - bytes.size() / 2, '\0');
       break;
     default:
-      if (!bytes.empty()) bytes[random_.below(bytes.size())] ^= char(1 << random_.below(8));
+      if (!bytes.empty()) {
+        char& hit = bytes[random_.below(bytes.size())];
+        hit = static_cast<char>(hit ^ (1 << random_.below(8)));
+      }
   }
   return make_blob(std::move(bytes));
 }

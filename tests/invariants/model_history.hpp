@@ -113,6 +113,7 @@ class ModelHistory {
         return append(client);
       case OpKind::kRead:
       case OpKind::kHead:
+      case OpKind::kListed:
         return look(client);
       case OpKind::kDelete:
         return remove(client);

@@ -96,7 +96,8 @@ TEST_F(ListTest, AStreamIsListedUntilItExpires) {
     create("brief", ttl(10));
     create("renewed", ttl(10));
     rows_->wall_time.ms += 8000;
-    EXPECT_TRUE(std::holds_alternative<ReadAnswer>(streams_->read({hash_of("renewed")})));
+    EXPECT_TRUE(std::holds_alternative<ReadAnswer>(
+        streams_->read({.stream = hash_of("renewed"), .offset = {}})));
     EXPECT_EQ(paths(list()), (Paths{"brief", "renewed"}));
     rows_->wall_time.ms += 3000;
     EXPECT_EQ(paths(list()), (Paths{"renewed"}));
