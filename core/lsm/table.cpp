@@ -58,7 +58,7 @@ Result<> Table::read_tail() {
   const Purpose purpose = config_.opened_for.value_or(read_purpose());
   const auto tail = [this](const Blob& bytes) -> Result<> {
     MORULA_TRY(use_tail(*bytes));
-    offer_tail(bytes, *bytes);
+    offer_tail(*bytes);
     return {};
   };
   MORULA_TRY(read(ByteRange{bytes_ - length, length}, tail, purpose));

@@ -121,8 +121,8 @@ class Table : public std::enable_shared_from_this<Table> {
   /// `owner` holds the section, of the object from `begin` on. Not `sound`: its rows are looked at.
   void offer_section(const Blob& owner, uint64_t begin, const SectionHandle& section,
                      bool sound) const;
-  /// `tail`, in `owner`, ends where the object does.
-  void offer_tail(const Blob& owner, std::string_view tail) const;
+  /// `tail` ends where the object does.
+  void offer_tail(std::string_view tail) const;
 
   /// Reads footer and top index.
   Result<> read_tail();

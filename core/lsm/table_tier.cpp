@@ -2,6 +2,7 @@
 // what comes from the store, and what it reads in the store it offers.
 #include <utility>
 
+#include "core/base/codec.hpp"
 #include "core/base/mutant.hpp"
 #include "core/lsm/packed_block.hpp"
 #include "core/lsm/table.hpp"
@@ -9,6 +10,28 @@
 #include "core/store/keys.hpp"
 
 namespace morula {
+
+namespace {
+
+constexpr size_t kSealBytes = 8;
+
+/// A block is known by the handle that names it. Nothing names a tail: one of another table, with
+/// its own checksums right, would pass for this one's, and all that it names for damage. So it
+/// bears a checksum of the table's key and of itself.
+std::string sealed_tail(std::string_view key, std::string_view tail) {
+  std::string sealed(tail);
+  Encoder(sealed).u64(checksum(std::string(key).append(tail)));
+  return sealed;
+}
+
+std::optional<std::string_view> unsealed_tail(std::string_view key, std::string_view sealed) {
+  if (sealed.size() < kSealBytes) return std::nullopt;
+  const std::string_view tail = sealed.substr(0, sealed.size() - kSealBytes);
+  if (sealed_tail(key, tail) != sealed) return std::nullopt;
+  return tail;
+}
+
+}  // namespace
 
 std::optional<TierTable> Table::tier_identity(std::string_view key) {
   const auto parsed = keys::parse(key);
@@ -47,9 +70,10 @@ bool Table::use_tail_of_tier() {
   SecondTier* const second = tier();
   if (second == nullptr) return false;
   const TierKey key{*identity_, TierKey::kTail};
-  const Blob tail = second->get(key, 0);
-  if (!tail) return false;
-  const bool whole = tail->size() >= TableFooter::kBytes && tail->size() <= bytes_;
+  const Blob sealed = second->get(key, 0);
+  if (!sealed) return false;
+  const auto tail = unsealed_tail(key_, *sealed);
+  const bool whole = tail && tail->size() >= TableFooter::kBytes && tail->size() <= bytes_;
   if (whole && use_tail(*tail) && !top_.bytes.empty()) return true;
   footer_ = {};
   second->refuse(key);
@@ -77,16 +101,17 @@ void Table::offer_section(const Blob& owner, uint64_t begin, const SectionHandle
   }
 }
 
-void Table::offer_tail(const Blob& owner, std::string_view tail) const {
+void Table::offer_tail(std::string_view tail) const {
   SecondTier* const second = tier();
   if (second == nullptr || footer_.index.offset < bytes_ - tail.size()) return;
-  second->put({*identity_, TierKey::kTail}, owner,
-              tail.substr(footer_.index.offset - (bytes_ - tail.size())));
+  const Blob sealed =
+      make_blob(sealed_tail(key_, tail.substr(footer_.index.offset - (bytes_ - tail.size()))));
+  second->put({*identity_, TierKey::kTail}, sealed, *sealed);
 }
 
 void Table::offer_all(const Blob& object) const {
   if (tier() == nullptr || object->size() != bytes_) return;
-  offer_tail(object, *object);
+  offer_tail(*object);
   BlockCursor top(top_);
   for (top.seek_first(); top.valid(); top.next()) {
     const auto section = SectionHandle::decode(top.row().value);

@@ -113,6 +113,31 @@ TEST(SecondTier, WhateverTheDiskDoesTheRowsAreRight) {
   }
 }
 
+TEST(SecondTier, ATailOfAnotherTableOfThatSizeIsRefused) {
+  Planted planted;
+  const Blob other = planted.object;
+  planted.world.run([&](const Env& env) {
+    planted.read_all(env);
+    SimSecondTier tier(planted.disk, env.clock);
+    const TierTable first{kWriter.ulid, 5};
+    const TierTable second{kWriter.ulid, 6};
+    const Blob tail = tier.get({first, TierKey::kTail}, 0);
+    ASSERT_TRUE(tail);
+    TableBuilder builder(Tree::kData, {2000, 8000});
+    for (Row& row : planted.model) {
+      row.value.back() = static_cast<char>(row.value.back() ^ 1);
+      builder.add({row.key, row.change, row.deleted, row.value});
+    }
+    planted.object = make_blob(builder.finish());
+    ASSERT_EQ(planted.object->size(), other->size());
+    planted.key = keys::table(kWriter, 6);
+    planted.world.store().plant(planted.key, *planted.object);
+    tier.put({second, TierKey::kTail}, tail, *tail);
+    planted.read_all(env);
+  });
+  EXPECT_NE(planted.wrong, "");
+}
+
 TEST(SecondTier, TablesOfEqualNumberAndOtherWritersAreTwo) {
   Planted planted;
   planted.world.run([&](const Env& env) {
