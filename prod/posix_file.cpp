@@ -17,6 +17,7 @@ ErrorCode code_of(int error_number) {
   switch (error_number) {
     case ENOSPC:
     case EDQUOT:
+    case EFBIG:
       return ErrorCode::kFull;
     case EACCES:
     case EPERM:
@@ -44,6 +45,8 @@ std::string_view what_to_do(int error_number) {
       return "; free some space or grow the file system";
     case EDQUOT:
       return "; free some space or raise the quota";
+    case EFBIG:
+      return "; raise the limit of file sizes (ulimit -f)";
     case EACCES:
     case EPERM:
       return "; give the user that runs morula read, write and search permission there";

@@ -194,6 +194,7 @@ int serve(const ServeOptions& given) {
   return_freed_memory();
   ServeOptions options = given;
   ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGXFSZ, SIG_IGN);  // a file at its limit is an error like a full disk
   auto address = listen_address_of(options);
   if (!address) return fail_with(address.error().message);
   if (!options.name.empty() && !is_valid_instance_name(options.name)) {
