@@ -10,39 +10,7 @@
 namespace morula {
 namespace {
 
-/// A process with an Api, whose placement and shard a test holds.
-struct Node {
-  Node(sim::TestWorld& world, const std::string& name)
-      : address(sim::SimNetwork::address_of(name)), process(world.add(name)) {
-    process.spawn("serve", [this](const Env& env) {
-      shard = std::make_shared<LocalShard>(env);
-      Api api(env, test_hasher(), placement, {});
-      try {
-        with_scope(env.domain, [&](Scope& scope) {
-          env.network.serve(scope, [&](const HttpRequest& request) {
-            seen.push_back(request);
-            return api.handle(request);
-          });
-          Event forever;
-          forever.wait();
-        });
-      } catch (const Cancelled&) {
-        placement.place = ServedUnknown{};
-        shard.reset();
-        throw;
-      }
-    });
-    world.pass(Duration(0));
-  }
-  void serves() { placement.place = LocalShard::serve(shard); }
-  void knows(const Node& other) { placement.place = ServedElsewhere{other.address}; }
-
-  std::string address;
-  FakePlacement placement;
-  std::shared_ptr<LocalShard> shard;
-  std::vector<HttpRequest> seen;
-  sim::Process& process;
-};
+using Node = ApiNode;
 
 class ForwardTest : public testing::Test {
  protected:

@@ -50,23 +50,8 @@ TEST(MergePages, APartThatSawLittleBoundsThePage) {
 }
 
 /// Two instances, each with one half of the space.
-struct Node {
-  Node(sim::TestWorld& world, const std::string& name)
-      : address(sim::SimNetwork::address_of(name)), process(world.add(name)) {
-    process.spawn("serve", [this](const Env& env) {
-      shard = std::make_shared<LocalShard>(env);
-      Api api(env, test_hasher(), placement, {});
-      with_scope(env.domain, [&](Scope& scope) {
-        env.network.serve(scope, [&](const HttpRequest& request) {
-          seen.push_back(request);
-          return api.handle(request);
-        });
-        Event forever;
-        forever.wait();
-      });
-    });
-    world.pass(Duration(0));
-  }
+struct Node : ApiNode {
+  using ApiNode::ApiNode;
   void serves(const char* prefix, const Node& other, const char* others) {
     placement.shard = *Prefix::parse(prefix);
     placement.place = LocalShard::serve(shard);
@@ -77,22 +62,12 @@ struct Node {
     EXPECT_TRUE(std::holds_alternative<Created>(
         shard->streams.create({hash, "default", path, "text/plain", {}, {}})));
   }
-
-  std::string address;
-  FakePlacement placement;
-  std::shared_ptr<LocalShard> shard;
-  std::vector<HttpRequest> seen;
-  sim::Process& process;
 };
 
 class ListTest : public testing::Test {
  protected:
   ~ListTest() override {
-    for (Node* node : {&a_, &b_}) {
-      node->placement.place = ServedUnknown{};
-      node->shard.reset();
-      node->process.kill();
-    }
+    for (Node* node : {&a_, &b_}) node->process.kill();
     world_.pass(Duration(0));
   }
   template <class Body>
