@@ -179,6 +179,25 @@ Result<ListenAddress> listen_address_of(const ServeOptions& options) {
   return address;
 }
 
+/// A closed connection and a file at its size limit are errors of a call, not the end.
+void ignore_signals() {
+  ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGXFSZ, SIG_IGN);
+}
+
+/// What was left open goes by the store, by other options, and by what the process may have.
+void settle(ServeOptions& options) {
+  const size_t descriptors = raise_descriptor_limit();
+  const size_t for_connections =
+      descriptors / 2 > kOtherDescriptors ? descriptors - kOtherDescriptors : descriptors / 2;
+  options.http.connections_max = std::min(options.http.connections_max, for_connections);
+  const StoreDefaults defaults = defaults_of(options.store.location);
+  options.instance.log.puts_per_second = options.puts_per_second.value_or(defaults.puts_per_second);
+  options.instance.shard.held_log_objects_max =
+      options.flush_objects.value_or(defaults.flush_objects);
+  options.http.limits.body_bytes_max = options.instance.stream.append_bytes_max + kBodySlack;
+}
+
 /// Null where the options ask for none.
 Result<std::unique_ptr<DiskCache>> open_disk_cache(Loop& loop, Trace& trace,
                                                    const std::string& option) {
@@ -193,8 +212,7 @@ Result<std::unique_ptr<DiskCache>> open_disk_cache(Loop& loop, Trace& trace,
 int serve(const ServeOptions& given) {
   return_freed_memory();
   ServeOptions options = given;
-  ::signal(SIGPIPE, SIG_IGN);
-  ::signal(SIGXFSZ, SIG_IGN);  // a file at its limit is an error like a full disk
+  ignore_signals();
   auto address = listen_address_of(options);
   if (!address) return fail_with(address.error().message);
   if (!options.name.empty() && !is_valid_instance_name(options.name)) {
@@ -205,15 +223,7 @@ int serve(const ServeOptions& given) {
     if (!valid) return fail_with(valid.error().message);
   }
 
-  const size_t descriptors = raise_descriptor_limit();
-  const size_t for_connections =
-      descriptors / 2 > kOtherDescriptors ? descriptors - kOtherDescriptors : descriptors / 2;
-  options.http.connections_max = std::min(options.http.connections_max, for_connections);
-  const StoreDefaults defaults = defaults_of(options.store.location);
-  options.instance.log.puts_per_second = options.puts_per_second.value_or(defaults.puts_per_second);
-  options.instance.shard.held_log_objects_max =
-      options.flush_objects.value_or(defaults.flush_objects);
-  options.http.limits.body_bytes_max = options.instance.stream.append_bytes_max + kBodySlack;
+  settle(options);
   const auto shares = plan_memory(options, memory_of_container(""));
   if (!shares) return fail_with(shares.error().message);
   MemoryBudget memory(*shares);

@@ -2,45 +2,33 @@
 // their bodies before a handler sees them, and answers leave the process with their bytes.
 #pragma once
 
-#include <string>
-#include <utility>
-
 #include "core/api/responses.hpp"
 #include "core/base/memory_budget.hpp"
-#include "core/rt/network.hpp"
+#include "core/rt/wrapped_network.hpp"
 
 namespace morula::sim {
 
-class BudgetedNetwork final : public Network {
+class BudgetedNetwork final : public WrappedNetwork {
  public:
   /// The process takes `resident_percent` of what it accounts for.
   BudgetedNetwork(Network& within, MemoryBudget& memory, uint64_t resident_percent)
-      : within_(within), memory_(memory), resident_percent_(resident_percent) {}
-
-  std::string address() const override { return within_.address(); }
-  Result<HttpResponse> call(const std::string& address, const HttpRequest& request,
-                            Time deadline) override {
-    return within_.call(address, request, deadline);
-  }
-  void serve(Scope& scope, Handler handler) override {
-    within_.serve(scope, [this, handle = std::move(handler)](const HttpRequest& request) {
-      memory_.note_resident(memory_.memory.used() / 100 * resident_percent_);
-      auto body = memory_.reserve_body(request.body.size());
-      if (!body) {
-        const bool shed = body.error().code == ErrorCode::kShed;
-        return busy_response(
-            to_string(shed ? MemoryRefusal::kRssShed : MemoryRefusal::kAppendMemoryBusy),
-            body.error().message, body.error().retry_after_ms);
-      }
-      HttpResponse response = handle(request);
-      response.body_memory.reset();
-      return response;
-    });
-  }
-  void stop_serving() override { within_.stop_serving(); }
+      : WrappedNetwork(within), memory_(memory), resident_percent_(resident_percent) {}
 
  private:
-  Network& within_;
+  HttpResponse answer(const Handler& handle, const HttpRequest& request) override {
+    memory_.note_resident(memory_.memory.used() / 100 * resident_percent_);
+    auto body = memory_.reserve_body(request.body.size());
+    if (!body) {
+      const bool shed = body.error().code == ErrorCode::kShed;
+      return busy_response(
+          to_string(shed ? MemoryRefusal::kRssShed : MemoryRefusal::kAppendMemoryBusy),
+          body.error().message, body.error().retry_after_ms);
+    }
+    HttpResponse response = handle(request);
+    response.body_memory.reset();
+    return response;
+  }
+
   MemoryBudget& memory_;
   const uint64_t resident_percent_;
 };

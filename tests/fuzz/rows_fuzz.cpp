@@ -25,7 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const std::string_view bytes = fuzz::text_of(data, size).substr(1);
   const StreamId id{1, 2};
-  switch (data[0] % 5) {
+  switch (data[0] % 7) {
     case 0: {
       const auto rows = decode_record(id, bytes);
       if (!rows) break;
@@ -43,6 +43,16 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     case 3:
       try_value<ProducerRow>(bytes, decode_producer, encode_producer);
       break;
+    case 4:
+      try_value<IndexRow>(bytes, decode_index, encode_index);
+      break;
+    case 5: {
+      const auto key = row_key::parse(Tree::kIndex, bytes);
+      if (!key) break;
+      const std::string again = row_key::listing(key->tenant, key->path, key->generation, key->id);
+      fuzz::expect(again == bytes, "a key has one form");
+      break;
+    }
     default:
       (void)decode_sequence(bytes);
       break;

@@ -1,9 +1,11 @@
 #include "core/shard/record.hpp"
 
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
 #include "tests/base/damage.hpp"
 #include "tests/lsm/changed_rows_of.hpp"
+#include "tests/shard/owner.hpp"
 
 namespace morula {
 namespace {
@@ -25,6 +27,27 @@ std::string record_of(const std::vector<Row>& rows) {
   std::string record;
   encode_record(kStream, changed_rows_of(rows), record);
   return record;
+}
+
+RC_GTEST_PROP(Record, ReadsBackAndRefusesEveryTruncation, ()) {
+  const StreamId id{*rc::gen::arbitrary<uint64_t>(), *rc::gen::arbitrary<uint64_t>()};
+  std::vector<Row> rows;
+  const auto count = *rc::gen::inRange<uint64_t>(0, 5);
+  for (uint64_t i = 0; i < count; ++i) {
+    rows.push_back(i % 2 == 0 ? hot(id, i + 1, i, *rc::gen::arbitrary<std::string>())
+                              : data(id, i + 1, i, i * 1000));
+    rows.back().deleted = *rc::gen::arbitrary<bool>();
+  }
+  std::string payload;
+  encode_record(id, changed_rows_of(rows), payload);
+  const auto read = decode_record(id, payload);
+  RC_ASSERT(read.has_value());
+  std::string again;
+  encode_record(id, changed_rows_of(*read), again);
+  RC_ASSERT(again == payload);
+  for (size_t cut = 0; cut < payload.size(); ++cut) {
+    RC_ASSERT(!decode_record(id, std::string_view(payload).substr(0, cut)).has_value());
+  }
 }
 
 TEST(Record, IsReadBack) {
