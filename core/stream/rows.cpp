@@ -171,6 +171,7 @@ Result<IndexRow> decode_index(std::string_view value) {
   if (flags != 0) row.first_deadline = WallTime{static_cast<int64_t>(in.varint())};
   row.content_type = code != 0 ? content_type : in.raw(in.remaining());
   MORULA_TRY(in.finish("index row"));
+  if (code == 0 && content_type_code(row.content_type) != 0) return corrupt("index");
   return row;
 }
 
