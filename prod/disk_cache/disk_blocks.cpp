@@ -104,13 +104,19 @@ bool DiskBlocks::append(const TierKey& key, std::string_view block) {
   return buffer_.size() < kWriteBytes || flush();
 }
 
+void DiskBlocks::add_to_index(const Segment& segment, const DiskFooterItem& item, uint64_t end) {
+  const auto unit = static_cast<uint32_t>(item.offset / kDiskUnit);
+  index_.insert(item.key, {segment.slot, unit}, end - item.offset);
+}
+
 bool DiskBlocks::flush() {
   if (buffer_.empty()) return true;
   if (const int error = active_->write(buffer_)) return fail_with(error, "write " + directory_);
   const std::lock_guard lock(mutex_);
   for (; items_flushed_ < items_.size(); ++items_flushed_) {
-    const DiskFooterItem& item = items_[items_flushed_];
-    index_.insert(item.key, {active_->slot, static_cast<uint32_t>(item.offset / kDiskUnit)});
+    const bool is_last = items_flushed_ + 1 == items_.size();
+    const uint64_t end = is_last ? uint64_t{active_->bytes} : items_[items_flushed_ + 1].offset;
+    add_to_index(*active_, items_[items_flushed_], end);
   }
   counts_.written_bytes += buffer_.size();
   counts_.bytes += buffer_.size();
@@ -140,11 +146,20 @@ bool DiskBlocks::seal() {
   return true;
 }
 
+/// At least half of what it has was dropped or replaced: all the rest fits in half a segment.
+bool DiskBlocks::is_sparse(const Segment& segment) const {
+  return segment.found && index_.live_bytes(segment.slot) <= segment.bytes / 2;
+}
+
 std::shared_ptr<DiskBlocks::Segment> DiskBlocks::victim() const {
+  std::shared_ptr<Segment> sparsest;
   for (const auto& [number, segment] : segments_) {
-    if (index_.blocks_in(segment->slot) == 0 && segment->found) return segment;
+    const bool is_sparser = !sparsest || index_.live_bytes(segment->slot) * sparsest->bytes <
+                                             index_.live_bytes(sparsest->slot) * segment->bytes;
+    if (is_sparse(*segment) && is_sparser) sparsest = segment;
   }
-  return segments_.empty() ? nullptr : segments_.begin()->second;
+  if (sparsest || segments_.empty()) return sparsest;
+  return segments_.begin()->second;
 }
 
 std::optional<uint16_t> DiskBlocks::free_slot() const {
@@ -161,18 +176,20 @@ bool DiskBlocks::begin_segment() {
   {
     const std::lock_guard lock(mutex_);
     while (counts_.bytes + segment_bytes_ > bytes_max_ || segments_.size() >= kSegmentsMax) {
-      const std::shared_ptr<Segment> oldest = victim();
-      if (!oldest) break;
-      evicted.emplace_back(oldest, index_.erase_segment(oldest->slot));
-      segments_.erase(oldest->number);
-      by_slot_.erase(oldest->slot);
-      counts_.bytes -= oldest->bytes;
+      const std::shared_ptr<Segment> out = victim();
+      if (!out) break;
+      const auto survivors =
+          is_sparse(*out) ? DiskIndex::Survivors::kAll : DiskIndex::Survivors::kUsed;
+      evicted.emplace_back(out, index_.erase_segment(out->slot, survivors));
+      segments_.erase(out->number);
+      by_slot_.erase(out->slot);
+      counts_.bytes -= out->bytes;
       ++counts_.evicted_segments;
     }
     number = next_segment_++;
     slot = *free_slot();
   }
-  for (const auto& [segment, used] : evicted) {
+  for (const auto& [segment, survivors] : evicted) {
     ::unlinkat(root_.get(), disk_segment_name(segment->number).c_str(), 0);
   }
   auto segment = Segment::create(root_.get(), number, slot);
@@ -184,14 +201,14 @@ bool DiskBlocks::begin_segment() {
     by_slot_.emplace(slot, active_);
     counts_.bytes += active_->bytes;
   }
-  for (const auto& [from, used] : evicted) copy_used(*from, used);
+  for (const auto& [from, survivors] : evicted) copy(*from, survivors);
   return !failed_;
 }
 
 /// Half of the segment at most, of all that are evicted for it.
-void DiskBlocks::copy_used(const Segment& from, const std::vector<DiskIndex::Where>& used) {
+void DiskBlocks::copy(const Segment& from, const std::vector<DiskIndex::Where>& survivors) {
   uint64_t copied = 0;
-  for (const DiskIndex::Where& where : used) {
+  for (const DiskIndex::Where& where : survivors) {
     if (active_->bytes + buffer_.size() > segment_bytes_ / 2 || failed_) break;
     auto record = from.read(where.offset * kDiskUnit, 0);
     if (!record || !*record || contains((*record)->head.key)) continue;

@@ -1,10 +1,11 @@
 // Blocks in the segments of a directory, within a bound: the blocking calls. The bytes are told in
 // FORMAT.md.
 //
-// Segments are written one after the other and evicted whole, first in, first out, but those with
-// nothing in them go first; of an evicted one, blocks that have been used since they were written
-// are written again, up to half a segment. So each byte that comes in is written at most twice in
-// the long run, however the blocks are used.
+// Segments are written one after the other and evicted whole. First go those of which at least half
+// was dropped (by merges of tables), the emptiest first: what they still have is written again, so
+// nothing is lost while there is room. Without such, first in, first out: of those, blocks that
+// have been used since they were written are written again, up to half a segment. So each byte that
+// comes in is written at most twice in the long run, however the blocks are used.
 //
 // Nothing is synced: after a loss of power what is torn is found out when it is read.
 //
@@ -100,7 +101,9 @@ class DiskBlocks {
   bool flush();
   bool append(const TierKey& key, std::string_view block);
   std::shared_ptr<Segment> victim() const;
-  void copy_used(const Segment& from, const std::vector<DiskIndex::Where>& used);
+  bool is_sparse(const Segment& segment) const;
+  void add_to_index(const Segment& segment, const DiskFooterItem& item, uint64_t end);
+  void copy(const Segment& from, const std::vector<DiskIndex::Where>& survivors);
   bool fail_with(int error_number, std::string_view doing);
   std::optional<uint16_t> free_slot() const;
 

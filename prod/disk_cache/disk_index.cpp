@@ -3,12 +3,14 @@
 #include <algorithm>
 
 #include "core/base/check.hpp"
+#include "prod/disk_cache/disk_record.hpp"
 
 namespace morula {
 namespace {
 
 constexpr size_t kPlacesMin = 64;
-constexpr uint64_t kTableBytes = 160;  // two tree nodes
+constexpr uint64_t kUnitsMax = 0x7fff;  // what an entry can say: 2 MiB
+constexpr uint64_t kTableBytes = 160;   // two tree nodes
 
 uint64_t mixed(uint64_t value) {
   value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9;
@@ -29,7 +31,10 @@ size_t DiskIndex::home_of(const Entry& entry) const {
 }
 
 size_t DiskIndex::place_of(uint32_t table, uint32_t tag) const {
-  size_t place = home_of({table, tag, 0, 0, 0});
+  Entry wanted;
+  wanted.table = table;
+  wanted.tag = tag;
+  size_t place = home_of(wanted);
   for (;; place = place + 1 == entries_.size() ? 0 : place + 1) {
     const Entry& entry = entries_[place];
     if (entry.slot == kSlotsMax || (entry.table == table && entry.tag == tag)) return place;
@@ -56,7 +61,7 @@ bool DiskIndex::contains(const TierKey& key) const {
   return place_of(key).has_value();
 }
 
-void DiskIndex::insert(const TierKey& key, Where where) {
+void DiskIndex::insert(const TierKey& key, Where where, uint64_t bytes) {
   MORULA_CHECK(where.slot < kSlotsMax);
   // Beyond 17 of 20 the ways to an entry grow long.
   if ((blocks_ + 1) * 20 > entries_.size() * 17) grow();
@@ -69,11 +74,16 @@ void DiskIndex::insert(const TierKey& key, Where where) {
     ++blocks_;
     ++table_blocks_[table];
   } else {
-    --slot_blocks_[entry.slot];
+    slot_units_[entry.slot] -= entry.units;
   }
-  entry = {table, tag, where.offset, where.slot, 0};
-  if (slot_blocks_.size() <= where.slot) slot_blocks_.resize(where.slot + 1);
-  ++slot_blocks_[where.slot];
+  entry.table = table;
+  entry.tag = tag;
+  entry.offset = where.offset;
+  entry.slot = where.slot;
+  entry.used = 0;
+  entry.units = static_cast<uint16_t>(std::min(bytes / kDiskUnit, kUnitsMax) & kUnitsMax);
+  if (slot_units_.size() <= where.slot) slot_units_.resize(where.slot + 1);
+  slot_units_[where.slot] += entry.units;
 }
 
 void DiskIndex::erase(const TierKey& key, Where where) {
@@ -86,7 +96,7 @@ void DiskIndex::erase(const TierKey& key, Where where) {
 /// Closes the gap: an entry behind it that would rather be there moves up.
 void DiskIndex::remove_at(size_t place) {
   --blocks_;
-  --slot_blocks_[entries_[place].slot];
+  slot_units_[entries_[place].slot] -= entries_[place].units;
   --table_blocks_[entries_[place].table];
   const size_t size = entries_.size();
   size_t gap = place;
@@ -125,15 +135,15 @@ void DiskIndex::erase_table(const TierTable& table) {
   remove_if([&](const Entry& entry) { return entry.table == number; });
 }
 
-std::vector<DiskIndex::Where> DiskIndex::erase_segment(uint16_t slot) {
-  std::vector<Where> used;
+std::vector<DiskIndex::Where> DiskIndex::erase_segment(uint16_t slot, Survivors survivors) {
+  std::vector<Where> wanted;
   remove_if([&](const Entry& entry) {
     if (entry.slot != slot) return false;
-    if (entry.used != 0) used.push_back({slot, entry.offset});
+    if (survivors == Survivors::kAll || entry.used != 0) wanted.push_back({slot, entry.offset});
     return true;
   });
-  std::ranges::sort(used);
-  return used;
+  std::ranges::sort(wanted);
+  return wanted;
 }
 
 void DiskIndex::forget_empty_tables() {
@@ -153,13 +163,13 @@ void DiskIndex::grow() {
   }
 }
 
-uint64_t DiskIndex::blocks_in(uint16_t slot) const {
-  return slot < slot_blocks_.size() ? slot_blocks_[slot] : 0;
+uint64_t DiskIndex::live_bytes(uint16_t slot) const {
+  return slot < slot_units_.size() ? slot_units_[slot] * kDiskUnit : 0;
 }
 
 uint64_t DiskIndex::memory_bytes() const {
   return entries_.capacity() * sizeof(Entry) + tables_.size() * kTableBytes +
-         slot_blocks_.capacity() * sizeof(uint64_t);
+         slot_units_.capacity() * sizeof(uint64_t);
 }
 
 }  // namespace morula

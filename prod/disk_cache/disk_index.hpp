@@ -28,17 +28,19 @@ class DiskIndex {
   /// Marks it as used.
   std::optional<Where> find(const TierKey& key);
   bool contains(const TierKey& key) const;
-  /// Replaces what it had under the key.
-  void insert(const TierKey& key, Where where);
+  /// Replaces what it had under the key. The record takes `bytes` there.
+  void insert(const TierKey& key, Where where, uint64_t bytes);
   /// Only if the key is at `where`.
   void erase(const TierKey& key, Where where);
   void erase_table(const TierTable& table);
-  /// Takes out what lies in this segment; returns where those were that had been used, ascending.
-  std::vector<Where> erase_segment(uint16_t slot);
+  enum class Survivors : uint8_t { kUsed, kAll };
+  /// Takes out what lies in this segment; returns where all of it was, or what had been used,
+  /// ascending.
+  std::vector<Where> erase_segment(uint16_t slot, Survivors survivors);
 
   uint64_t blocks() const { return blocks_; }
-  /// In the segment.
-  uint64_t blocks_in(uint16_t slot) const;
+  /// What the records in the segment take; of very large ones, less.
+  uint64_t live_bytes(uint16_t slot) const;
   uint64_t memory_bytes() const;
 
  private:
@@ -47,7 +49,8 @@ class DiskIndex {
     uint32_t tag = 0;    // of the block's offset
     uint32_t offset = 0;
     uint16_t slot = kSlotsMax;  // none: the entry is empty
-    uint16_t used = 0;
+    uint16_t used : 1 = 0;
+    uint16_t units : 15 = 0;  // that it takes
   };
   static_assert(sizeof(Entry) == 16);
 
@@ -67,7 +70,7 @@ class DiskIndex {
   uint32_t numbers_ = 0;
   std::map<TierTable, uint32_t> tables_;
   std::map<uint32_t, uint64_t> table_blocks_;  // by number
-  std::vector<uint64_t> slot_blocks_;
+  std::vector<uint64_t> slot_units_;
 };
 
 }  // namespace morula

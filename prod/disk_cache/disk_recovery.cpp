@@ -140,13 +140,12 @@ void DiskBlocks::recover_segment(const std::shared_ptr<Segment>& segment) {
   const std::lock_guard lock(mutex_);
   segment->found = true;
   if (!segments_.contains(segment->number)) return;  // evicted meanwhile
-  for (const DiskFooterItem& item : items) {
-    const uint64_t unit = item.offset / kDiskUnit;
-    if (item.offset % kDiskUnit != 0 || item.offset >= segment->bytes ||
-        index_.contains(item.key)) {
-      continue;
-    }
-    index_.insert(item.key, {segment->slot, static_cast<uint32_t>(unit)});
+  for (size_t i = 0; i < items.size(); ++i) {
+    const DiskFooterItem& item = items[i];
+    const uint64_t end = i + 1 < items.size() ? items[i + 1].offset : uint64_t{segment->bytes};
+    const bool possible =
+        item.offset % kDiskUnit == 0 && item.offset < end && end <= segment->bytes;
+    if (possible && !index_.contains(item.key)) add_to_index(*segment, item, end);
   }
   memory_bytes_ = index_.memory_bytes();
 }

@@ -188,7 +188,32 @@ TEST_F(DiskBlocksTest, WritesNothingMoreThanTwiceHoweverItIsUsed) {
   EXPECT_LE(figures.rewritten_bytes, figures.written_bytes);
 }
 
-TEST_F(DiskBlocksTest, WhatWasDroppedMakesRoomFirst) {
+TEST_F(DiskBlocksTest, WhatWasDroppedMakesRoomAndNothingElseIsLostWhileThereIsSome) {
+  const auto blocks = open();
+  // A third of the room is live and never used; tables around it come and go, four times the room.
+  constexpr uint64_t kLive = 1700;
+  const Blob blob = make_blob(block_of(1, 3000));
+  const auto write_one = [&](TierTable table, uint64_t n) {
+    const DiskBlocks::Offered offered[] = {{{table, n}, blob, *blob}};
+    blocks->write(offered);
+  };
+  uint64_t live = 0;
+  for (uint64_t number = 0; number < 200; ++number) {
+    const TierTable brief{{1, 1}, number};
+    for (uint64_t n = 0; n < 100; ++n) {
+      write_one(brief, n);
+      if (n % 11 == 0 && live < kLive) write_one({{2, 2}, 0}, live++);
+    }
+    if (number >= 10) blocks->drop({{1, 1}, number - 10});
+  }
+  ASSERT_EQ(live, kLive);
+  for (uint64_t n = 0; n < live; ++n) ASSERT_TRUE(blocks->contains({{{2, 2}, 0}, n})) << n;
+  const DiskBlocks::Figures figures = blocks->figures();
+  EXPECT_GT(figures.evicted_segments, 50u);
+  EXPECT_LE(figures.rewritten_bytes, figures.written_bytes / 2);
+}
+
+TEST_F(DiskBlocksTest, WhatWasDroppedIsGoneAtOnce) {
   const auto blocks = open();
   for (uint64_t n = 0; n < 1500; ++n) write(*blocks, n);
   const uint64_t before = blocks->figures().blocks;

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "prod/disk_cache/disk_record.hpp"
+
 namespace morula {
 namespace {
 
@@ -32,7 +34,7 @@ RC_GTEST_PROP(DiskIndex, HasWhatAMapWouldHave, ()) {
       for (uint64_t more = 0; more < 20; ++more) {
         const TierKey one = key_of(n + more * 3);
         const DiskIndex::Where where{static_cast<uint16_t>(n % 6), next++};
-        index.insert(one, where);
+        index.insert(one, where, kDiskUnit);
         model[one] = where;
         used[one] = false;
       }
@@ -48,14 +50,19 @@ RC_GTEST_PROP(DiskIndex, HasWhatAMapWouldHave, ()) {
       erase_if([&](const TierKey& k, const DiskIndex::Where&) { return k.table == key.table; });
     } else if (what == 12) {
       const auto slot = static_cast<uint16_t>(n % 6);
+      const auto survivors = n % 2 == 0 ? DiskIndex::Survivors::kUsed : DiskIndex::Survivors::kAll;
+      uint64_t live = 0;
       std::vector<DiskIndex::Where> expected;
       for (const auto& [k, where] : model) {
-        if (where.slot == slot && used[k]) expected.push_back(where);
+        if (where.slot != slot) continue;
+        ++live;
+        if (used[k] || n % 2 == 1) expected.push_back(where);
       }
       std::ranges::sort(expected);
-      RC_ASSERT(index.erase_segment(slot) == expected);
+      RC_ASSERT(index.live_bytes(slot) == live * kDiskUnit);
+      RC_ASSERT(index.erase_segment(slot, survivors) == expected);
       erase_if([&](const TierKey&, const DiskIndex::Where& where) { return where.slot == slot; });
-      RC_ASSERT(index.blocks_in(slot) == 0u);
+      RC_ASSERT(index.live_bytes(slot) == 0u);
     } else if (model.contains(key)) {
       index.erase(key, {99, 0});  // it has moved meanwhile: stays
       RC_ASSERT(index.contains(key));
@@ -72,7 +79,7 @@ RC_GTEST_PROP(DiskIndex, HasWhatAMapWouldHave, ()) {
 TEST(DiskIndex, TakesAtMost32BytesABlock) {
   DiskIndex index;
   for (uint64_t n = 0; n < 100'000; ++n) {
-    index.insert({{{1, 2}, n % 50}, n * 4096}, {0, static_cast<uint32_t>(n)});
+    index.insert({{{1, 2}, n % 50}, n * 4096}, {0, static_cast<uint32_t>(n)}, 4096);
     if (n < 5000) continue;
     ASSERT_LE(index.memory_bytes(), index.blocks() * 32) << n;
   }
