@@ -1,5 +1,5 @@
 // What a disk cache has, and where: 16 bytes of memory for each block, 28 at most with the room
-// that the table of them needs to stay fast.
+// that the table of them needs to stay fast. That room stays when blocks go.
 //
 // An entry has no whole key: of the table it has a small number, of the block's offset a hash. Two
 // blocks that look alike share one entry; the record on disk tells whose it is.
