@@ -7,7 +7,7 @@ namespace morula {
 
 using Kind = keys::Parsed::Kind;
 
-Needs::Needs(const CellView& view) {
+Needs::Needs(const StoredCell& view) {
   for (const ShardView& shard : view.shards) {
     manifests_.emplace(shard.row.manifest, shard.row.prefix);
     if (!shard.manifest) continue;

@@ -7,14 +7,14 @@
 #include <string_view>
 #include <vector>
 
-#include "core/inspect/cell_view.hpp"
+#include "core/inspect/stored_cell.hpp"
 #include "core/store/keys.hpp"
 
 namespace morula {
 
 class Needs {
  public:
-  explicit Needs(const CellView& view);
+  explicit Needs(const StoredCell& view);
 
   struct NeededTable {
     Prefix shard;

@@ -23,7 +23,7 @@ Error missing(const std::string& key) {
 }  // namespace
 
 Result<std::unique_ptr<StoredRows>> StoredRows::open(const Env& env, const RetryConfig& retry,
-                                                     BlockCache& cache, const CellView& view,
+                                                     BlockCache& cache, const StoredCell& view,
                                                      StreamId id) {
   const auto shard =
       std::find_if(view.shards.begin(), view.shards.end(),

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/inspect/cell_view.hpp"
+#include "core/inspect/stored_cell.hpp"
 #include "core/lsm/block_cache.hpp"
 #include "core/lsm/memtable.hpp"
 #include "core/lsm/tree_reader.hpp"
@@ -21,7 +21,7 @@ class StoredRows final : public ShardRows {
   /// Of the stream `id`, from what `view` names. kCorrupt, naming the object; the store's errors.
   /// `env` and `cache` outlive it. Suspends.
   static Result<std::unique_ptr<StoredRows>> open(const Env& env, const RetryConfig& retry,
-                                                  BlockCache& cache, const CellView& view,
+                                                  BlockCache& cache, const StoredCell& view,
                                                   StreamId id);
 
   Result<std::optional<Row>> find_hot(StreamId id) override { return meta_->find_hot(id); }

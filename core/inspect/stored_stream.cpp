@@ -1,6 +1,6 @@
 #include "core/inspect/stored_stream.hpp"
 
-#include "core/inspect/cell_view.hpp"
+#include "core/inspect/stored_cell.hpp"
 #include "core/inspect/stored_rows.hpp"
 #include "core/stream/offset.hpp"
 #include "core/stream/rows.hpp"
@@ -49,7 +49,7 @@ class Reader {
   Result<StoredStreamEnd> run();
 
  private:
-  Result<StoredStreamEnd> read(const CellView& view);
+  Result<StoredStreamEnd> read(const StoredCell& view);
   Result<StoredStreamEnd> read_pieces(StoredRows& rows);
   Result<std::optional<StoredStreamEnd>> why_absent(StoredRows& rows) const;
 
@@ -67,7 +67,7 @@ class Reader {
 // that a newer manifest names. It counts as damage only if the documents are still the same. (A
 // trim never takes the last W batches, so what it took shows as a hole, not as a shorter log.)
 Result<StoredStreamEnd> Reader::run() {
-  auto view = view_cell(env_, retry_);
+  auto view = view_stored_cell(env_, retry_);
   MORULA_TRY(view);
   for (int views = 1;; ++views) {
     if (!view->cell && !view->topology && view->damaged.empty()) {
@@ -83,7 +83,7 @@ Result<StoredStreamEnd> Reader::run() {
     stream_ = StreamHasher(view->cell->hash_secret)(request_.tenant, request_.path);
     auto read_now = read(*view);
     if (read_now) return read_now;
-    auto next = view_cell(env_, retry_);
+    auto next = view_stored_cell(env_, retry_);
     MORULA_TRY(next);
     if (next->same_as(*view)) {
       Error error = std::move(read_now).error();
@@ -98,7 +98,7 @@ Result<StoredStreamEnd> Reader::run() {
   }
 }
 
-Result<StoredStreamEnd> Reader::read(const CellView& view) {
+Result<StoredStreamEnd> Reader::read(const StoredCell& view) {
   BlockCache cache(kCacheBytes);
   auto rows = StoredRows::open(env_, retry_, cache, view, stream_.id);
   MORULA_TRY(rows);

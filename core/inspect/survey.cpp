@@ -62,7 +62,7 @@ class Walk {
   Result<> suspect_closed_log(const Needs& needs, const Needs::NeededLog& log);
   Result<> suspect_open_log(const Needs& needs, const Needs::NeededLog& log);
   Result<> suspect_missing(const Needs& needs, const std::string& key, const keys::Parsed& parsed);
-  Result<> confirm(const CellView& view);
+  Result<> confirm(const StoredCell& view);
   /// Of what is sound so far.
   Result<> check_listings();
 
@@ -89,7 +89,7 @@ class Walk {
 };
 
 Result<Survey> Walk::run() {
-  auto first = view_cell(env_, config_.retry);
+  auto first = view_stored_cell(env_, config_.retry);
   MORULA_TRY(first);
   MORULA_TRY(list_everything());
   const bool any = std::any_of(items_.begin(), items_.end(),
@@ -98,7 +98,7 @@ Result<Survey> Walk::run() {
     return fail(ErrorCode::kNotFound, "there is no cell in this place: no object is morula's");
   }
   MORULA_TRY(check_everything());
-  auto second = view_cell(env_, config_.retry);
+  auto second = view_stored_cell(env_, config_.retry);
   MORULA_TRY(second);
   MORULA_TRY(read_members());
   survey_.view = std::move(*second);
@@ -109,7 +109,7 @@ Result<Survey> Walk::run() {
   MORULA_TRY(suspect_tables(after));
   MORULA_TRY(suspect_logs(after));
   if (!suspicions_.empty()) {
-    auto third = view_cell(env_, config_.retry);
+    auto third = view_stored_cell(env_, config_.retry);
     MORULA_TRY(third);
     MORULA_TRY(confirm(*third));
   }
@@ -249,7 +249,7 @@ Result<> Walk::suspect_missing(const Needs& needs, const std::string& key,
 }
 
 /// What no document names any more was deleted by right.
-Result<> Walk::confirm(const CellView& view) {
+Result<> Walk::confirm(const StoredCell& view) {
   const Needs now(view);
   for (Suspicion& suspicion : suspicions_) {
     if (!now.names(suspicion.key, suspicion.parsed)) {
@@ -279,7 +279,7 @@ Result<> Walk::check_listings() {
 }
 
 void Walk::judge_documents() {
-  const CellView& view = survey_.view;
+  const StoredCell& view = survey_.view;
   for (const auto& [key, what] : view.damaged) accuse(key, what, words::of_document(key));
   if (!view.cell && !view.damaged.contains(std::string(keys::kCell))) {
     accuse(std::string(keys::kCell), "it is missing", words::of_document(keys::kCell));

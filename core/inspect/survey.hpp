@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "core/inspect/cell_view.hpp"
+#include "core/inspect/stored_cell.hpp"
 #include "core/rt/env.hpp"
 #include "core/store/conditional.hpp"
 
@@ -59,7 +59,7 @@ struct Unneeded {
 };
 
 struct Survey {
-  CellView view;
+  StoredCell view;
   std::map<ObjectKind, Amount> objects;
   std::vector<Damage> damages;     // by key
   std::vector<Unneeded> unneeded;  // waste first, the largest first

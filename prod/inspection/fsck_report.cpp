@@ -23,7 +23,7 @@ std::string owner_text(const ShardView& shard) {
   return "?";
 }
 
-void add_cell(std::string& text, const std::string& location, const CellView& view) {
+void add_cell(std::string& text, const std::string& location, const StoredCell& view) {
   auto out = std::back_inserter(text);
   fmt::format_to(out, "{}\n", location);
   if (view.cell) fmt::format_to(out, "  cell {}\n", view.cell->cell.text());
@@ -127,7 +127,7 @@ std::string json_report(const std::string& location, const Survey& survey) {
   Json::Object report{{"store", location},
                       {"sound", survey.sound()},
                       {"changed_meanwhile", survey.changed_meanwhile}};
-  const CellView& view = survey.view;
+  const StoredCell& view = survey.view;
   if (view.cell) report.emplace("cell", view.cell->cell.text());
   if (view.topology) report.emplace("topology_version", view.topology->version.value);
   Json::Array shards;

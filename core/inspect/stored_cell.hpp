@@ -22,7 +22,7 @@ struct ShardView {
   std::optional<Member> owner;  // its member document, if that is the owner's
 };
 
-struct CellView {
+struct StoredCell {
   std::optional<CellDocument> cell;
   std::optional<Topology> topology;
   std::vector<ShardView> shards;
@@ -32,10 +32,10 @@ struct CellView {
   uint64_t window() const { return cell ? cell->window : CellDocument().window; }
   const ShardView* find(Prefix prefix) const;
   /// Nothing that this view shows has been changed since `earlier` was taken.
-  bool same_as(const CellView& earlier) const;
+  bool same_as(const StoredCell& earlier) const;
 };
 
 /// Damage and absence are part of the view; errors are the store's alone. Suspends.
-Result<CellView> view_cell(const Env& env, const RetryConfig& retry);
+Result<StoredCell> view_stored_cell(const Env& env, const RetryConfig& retry);
 
 }  // namespace morula

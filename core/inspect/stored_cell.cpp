@@ -1,4 +1,4 @@
-#include "core/inspect/cell_view.hpp"
+#include "core/inspect/stored_cell.hpp"
 
 #include <algorithm>
 
@@ -40,14 +40,14 @@ Result<ShardView> view_shard(const Env& env, const RetryConfig& retry, const Top
 
 }  // namespace
 
-const ShardView* CellView::find(Prefix prefix) const {
+const ShardView* StoredCell::find(Prefix prefix) const {
   const auto found = std::find_if(shards.begin(), shards.end(), [&](const ShardView& shard) {
     return shard.row.prefix == prefix;
   });
   return found == shards.end() ? nullptr : &*found;
 }
 
-bool CellView::same_as(const CellView& earlier) const {
+bool StoredCell::same_as(const StoredCell& earlier) const {
   if (topology.has_value() != earlier.topology.has_value()) return false;
   if (topology && topology->version != earlier.topology->version) return false;
   return std::equal(shards.begin(), shards.end(), earlier.shards.begin(), earlier.shards.end(),
@@ -57,8 +57,8 @@ bool CellView::same_as(const CellView& earlier) const {
                     });
 }
 
-Result<CellView> view_cell(const Env& env, const RetryConfig& retry) {
-  CellView view;
+Result<StoredCell> view_stored_cell(const Env& env, const RetryConfig& retry) {
+  StoredCell view;
   const auto read = [&](std::string_view key, auto decode) {
     std::optional<std::string> damage;
     auto found = read_if_whole(env, std::string(key), retry, decode, damage);
