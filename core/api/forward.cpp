@@ -1,7 +1,6 @@
 #include "core/api/forward.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "core/api/responses.hpp"
 #include "core/base/mutant.hpp"
@@ -9,26 +8,6 @@
 #include "core/rt/trace.hpp"
 
 namespace morula {
-
-namespace {
-
-/// Headers that are between two neighbours only.
-constexpr std::array<std::string_view, 10> kHopByHop = {"Connection",
-                                                        "Keep-Alive",
-                                                        "Proxy-Connection",
-                                                        "Proxy-Authenticate",
-                                                        "Proxy-Authorization",
-                                                        "TE",
-                                                        "Trailer",
-                                                        "Transfer-Encoding",
-                                                        "Upgrade",
-                                                        "Content-Length"};
-
-void erase_hop_by_hop(Headers& headers) {
-  for (const std::string_view name : kHopByHop) headers.erase(name);
-}
-
-}  // namespace
 
 HttpResponse Forwarder::run() {
   deadline_ = env_.clock.now() + config_.forward_timeout;
@@ -58,8 +37,8 @@ std::optional<HttpResponse> Forwarder::attempt() {
   }
   const auto* elsewhere = std::get_if<ServedElsewhere>(&place);
   if (!may_forward_) {
-    if (elsewhere != nullptr) return redirect(elsewhere->address);
-    return std::nullopt;
+    if (elsewhere == nullptr) return std::nullopt;
+    return redirect_response(elsewhere->address, target_.target.raw(), "the stream");
   }
   const auto sent_to = std::exchange(redirected_, std::nullopt);
   if (sent_to && *sent_to != env_.network.address()) return call(*sent_to);
@@ -70,46 +49,25 @@ std::optional<HttpResponse> Forwarder::attempt() {
 std::optional<HttpResponse> Forwarder::call(const std::string& address) {
   ++hops_;
   const Time until = std::min(deadline_, env_.clock.now() + config_.forward_attempt_timeout);
-  auto answer = env_.network.call(address, passed_on(), until);
-  if (!answer) {
-    // kNotFound is the only error after which the request was certainly not carried out.
-    const bool unknown = answer.error().code != ErrorCode::kNotFound && !is_read() &&
-                         !mutated(Mutant::forward_repeats_unknown);
-    env_.trace.sometimes("a forwarded change ended with its outcome unknown", unknown);
-    if (!unknown) return std::nullopt;
-    return outcome_unknown_response(answer.error().message);
-  }
-  if (says_moving(*answer)) return std::nullopt;
-  const auto replay_to = answer->headers.find(kReplayToHeader);
-  const bool stale = answer->status == 307 && replay_to.has_value();
-  env_.trace.sometimes("a forward met a stale owner and was redirected", stale);
-  if (stale) {
-    redirected_ = std::string(*replay_to);
+  Relayed relayed = relay(env_, address, request_, hops_, until);
+  if (auto* unknown = std::get_if<RelayUnknown>(&relayed)) {
+    const bool untold = !is_read() && !mutated(Mutant::forward_repeats_unknown);
+    env_.trace.sometimes("a forwarded change ended with its outcome unknown", untold);
+    if (untold) return outcome_unknown_response(unknown->why);
     return std::nullopt;
   }
-  erase_hop_by_hop(answer->headers);
-  answer->headers.set(kForwardedToHeader, address);
-  if (answer->headers.contains("Location")) {
-    answer->headers.set("Location", stream_url(request_, target_.path));
+  if (std::holds_alternative<RelayUndone>(relayed)) return std::nullopt;
+  auto* elsewhere = std::get_if<RelaySentOn>(&relayed);
+  env_.trace.sometimes("a forward met a stale owner and was redirected", elsewhere != nullptr);
+  if (elsewhere != nullptr) {
+    redirected_ = std::move(elsewhere->address);
+    return std::nullopt;
   }
-  return std::move(*answer);
-}
-
-HttpResponse Forwarder::redirect(const std::string& address) const {
-  HttpResponse response =
-      error_response(307, "moved", "another instance serves the stream: " + address);
-  response.headers.set(kReplayToHeader, address);
-  response.headers.set("Location", address + std::string(target_.target.raw()));
-  return response;
-}
-
-HttpRequest Forwarder::passed_on() const {
-  HttpRequest request = request_;
-  erase_hop_by_hop(request.headers);
-  request.headers.erase("Host");
-  request.headers.erase(kPinHeader);
-  request.headers.set(kHopsHeader, std::to_string(hops_));
-  return request;
+  auto& answer = std::get<HttpResponse>(relayed);
+  if (answer.headers.contains("Location")) {
+    answer.headers.set("Location", stream_url(request_, target_.path));
+  }
+  return std::move(answer);
 }
 
 bool Forwarder::is_read() const {

@@ -10,16 +10,10 @@
 #include <string>
 
 #include "core/api/api.hpp"
+#include "core/api/relay.hpp"
 #include "core/api/stream_routes.hpp"
 
 namespace morula {
-
-/// How often instances have passed a request on.
-inline constexpr std::string_view kHopsHeader = "Streams-Hops";
-inline constexpr std::string_view kPinHeader = "Streams-Pin";
-inline constexpr std::string_view kReplayToHeader = "Streams-Replay-To";
-inline constexpr std::string_view kForwardedToHeader = "Streams-Forwarded-To";
-inline constexpr uint64_t kHopsMax = 3;
 
 class Forwarder {
  public:
@@ -41,8 +35,6 @@ class Forwarder {
   /// The answer; nullopt: nothing was done, it may be tried again.
   std::optional<HttpResponse> attempt();
   std::optional<HttpResponse> call(const std::string& address);
-  HttpResponse redirect(const std::string& address) const;
-  HttpRequest passed_on() const;
   bool is_read() const;
 
   const Env& env_;
