@@ -65,7 +65,9 @@ namespace morula {
   X(listing_before_durable, "a listing is answered before what it shows is durable")       \
   X(index_dropped_early, "a flush does not write the rows of the index")                   \
   X(reservation_leak, "memory that was reserved is not given back")                        \
-  X(backlog_unbounded, "appends are taken whatever is not in tables yet")
+  X(backlog_unbounded, "appends are taken whatever is not in tables yet")                  \
+  X(plan_moves_too_much, "a plan is made anew instead of moving the excess alone")         \
+  X(plan_allows_dangling_member, "a bucket may be on somebody who is no member")
 
 enum class Mutant : uint8_t {
   none,
