@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/api/cell_routes.hpp"
 #include "core/api/forward.hpp"
 #include "core/api/header_reader.hpp"
 #include "core/api/list_routes.hpp"
@@ -47,8 +48,9 @@ Asking read_asking(HeaderReader& headers) {
 
 }  // namespace
 
-Api::Api(const Env& env, const StreamHasher& hasher, Placement& placement, const ApiConfig& config)
-    : env_(env), hasher_(hasher), placement_(placement), config_(config) {}
+Api::Api(const Env& env, const StreamHasher& hasher, Placement& placement, const ApiConfig& config,
+         CellControl* cell)
+    : env_(env), hasher_(hasher), placement_(placement), config_(config), cell_(cell) {}
 
 HttpResponse Api::handle(const HttpRequest& request) {
   HttpResponse response;
@@ -59,6 +61,8 @@ HttpResponse Api::handle(const HttpRequest& request) {
     response = handle_stream(*target, request);
   } else if (target->raw_path() == kListPath) {
     response = handle_list(*target, request);
+  } else if (cell_ != nullptr && is_cell_path(target->raw_path())) {
+    response = handle_cell(*target, request);
   } else {
     response = health(request, target->raw_path());
   }
@@ -70,7 +74,7 @@ HttpResponse Api::health(const HttpRequest& request, std::string_view path) cons
   if (path != "/healthz" && path != "/readyz") {
     return error_response(404, "not_found",
                           "there is nothing here; streams are at /v1/stream/<path>, a list of "
-                          "them is at /v1/streams");
+                          "them is at /v1/streams, and the cell itself at /v1/cell");
   }
   if (request.method != "GET" && request.method != "HEAD") return method_not_allowed("GET, HEAD");
   if (path == "/readyz" && !placement_.ready()) {
@@ -108,6 +112,14 @@ HttpResponse Api::handle_list(const RequestTarget& target, const HttpRequest& re
   const Asking asking = read_asking(headers);  // a listing has no one owner to be redirected to
   if (headers.wrong()) return error_response(400, "invalid_header", *headers.wrong());
   return Lister(env_, config_, placement_, target, asking.tenant, request, asking.hops).run();
+}
+
+HttpResponse Api::handle_cell(const RequestTarget& target, const HttpRequest& request) {
+  HeaderReader headers(request.headers);
+  const Asking asking = read_asking(headers);  // which is nobody's business but the operator's
+  if (headers.wrong()) return error_response(400, "invalid_header", *headers.wrong());
+  if (asking.hops > kHopsMax) return moving_response();
+  return CellRoutes(env_, config_, *cell_, target.raw_path(), request, asking.hops).run();
 }
 
 }  // namespace morula

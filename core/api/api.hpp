@@ -3,6 +3,8 @@
 //   /v1/stream/<path>   the Durable Streams protocol (core/api/stream_routes.hpp has the table of
 //                       statuses); served here, or forwarded to the instance that serves it
 //   /v1/streams         a tenant's streams (core/api/list_routes.hpp)
+//   /v1/cell            shards and instances, and what an operator does to them
+//                       (core/api/cell_routes.hpp)
 //   /healthz            200 while the process answers
 //   /readyz             200 while every shard has an owner that serves, else 503
 //
@@ -32,10 +34,14 @@ struct ApiConfig {
   Duration forward_pause = std::chrono::milliseconds(50);  // before a second attempt, then doubled
 };
 
+class CellControl;
+
 class Api {
  public:
-  /// `env`'s parts and `placement` outlive it and every call of `handle`.
-  Api(const Env& env, const StreamHasher& hasher, Placement& placement, const ApiConfig& config);
+  /// `env`'s parts, `placement` and `cell` outlive it and every call of `handle`. Without `cell`
+  /// there is no /v1/cell.
+  Api(const Env& env, const StreamHasher& hasher, Placement& placement, const ApiConfig& config,
+      CellControl* cell = nullptr);
 
   /// Answers every request, whatever is in it. Suspends; throws Cancelled, after which a write may
   /// have been carried out.
@@ -44,12 +50,14 @@ class Api {
  private:
   HttpResponse handle_stream(const RequestTarget& target, const HttpRequest& request);
   HttpResponse handle_list(const RequestTarget& target, const HttpRequest& request);
+  HttpResponse handle_cell(const RequestTarget& target, const HttpRequest& request);
   HttpResponse health(const HttpRequest& request, std::string_view path) const;
 
   const Env env_;
   const StreamHasher hasher_;
   Placement& placement_;
   const ApiConfig config_;
+  CellControl* const cell_;
 };
 
 }  // namespace morula

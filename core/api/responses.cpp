@@ -50,11 +50,11 @@ HttpResponse unserved_response(const Error& error, std::string_view busy_code) {
   }
 }
 
-bool says_moving(const HttpResponse& response) {
+bool says(const HttpResponse& response, std::string_view code) {
   if (response.status != 503) return false;
   const auto body = Json::parse(response.body);
   const Json* error = body ? body->find("error") : nullptr;
-  return error != nullptr && error->string_at("code") == Result<std::string>(kMovingCode);
+  return error != nullptr && error->string_at("code") == Result<std::string>(code);
 }
 
 HttpResponse moving_response() {

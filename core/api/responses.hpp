@@ -25,7 +25,10 @@ bool is_moving(const Error& error);
 /// Code of "this instance doesn't serve the stream now, nothing was done".
 inline constexpr std::string_view kMovingCode = "moving";
 /// True for a 503 with that code, such as a forward may meet.
-bool says_moving(const HttpResponse& response);
+bool says(const HttpResponse& response, std::string_view code);
+inline bool says_moving(const HttpResponse& response) {
+  return says(response, kMovingCode);
+}
 
 HttpResponse moving_response();
 /// A change may have been carried out, or may still be.

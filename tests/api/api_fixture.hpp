@@ -57,11 +57,11 @@ inline StreamHasher test_hasher() {
 
 /// A process with an Api, whose placement and shard a test holds.
 struct ApiNode {
-  ApiNode(sim::TestWorld& world, const std::string& name)
+  ApiNode(sim::TestWorld& world, const std::string& name, CellControl* cell = nullptr)
       : address(sim::SimNetwork::address_of(name)), process(world.add(name)) {
-    process.spawn("serve", [this](const Env& env) {
+    process.spawn("serve", [this, cell](const Env& env) {
       shard = std::make_shared<LocalShard>(env);
-      Api api(env, test_hasher(), placement, {});
+      Api api(env, test_hasher(), placement, {}, cell);
       try {
         with_scope(env.domain, [&](Scope& scope) {
           env.network.serve(scope, [&](const HttpRequest& request) {

@@ -4,6 +4,7 @@
 #include "core/base/json.hpp"
 #include "sim/world/test_world.hpp"
 #include "tests/api/api_fixture.hpp"
+#include "tests/api/fake_cell.hpp"
 #include "tests/api/protocol_cases.hpp"
 
 namespace morula {
@@ -80,7 +81,13 @@ TEST_P(Protocol, Holds) {
     config.stream.read_bytes_max = 100;
     config.forward_attempts_max = 2;
     placement.place = LocalShard::serve(std::make_shared<LocalShard>(env, config.stream));
-    Api api(env, test_hasher(), placement, config);
+    FakeCell cell;
+    cell.add("i1", env.network.address());
+    cell.add("i2", "http://i2.example:1");
+    cell.add("i3", "http://i3.example:1", MemberState::kStopped);
+    cell.own({{"root", "i1"}});
+    FakeControl control(cell, "i1");
+    Api api(env, test_hasher(), placement, config, &control);
     Conversation conversation;
     for (const ProtocolStep& step : GetParam().steps) {
       if (step.wait_seconds != 0) {

@@ -1,0 +1,115 @@
+#include "core/api/cell_routes.hpp"
+
+#include <map>
+
+#include "core/api/cell_drain.hpp"
+#include "core/api/cell_report.hpp"
+#include "core/api/relay.hpp"
+#include "core/api/responses.hpp"
+#include "core/base/document.hpp"
+#include "core/rt/clock.hpp"
+#include "core/topology/bucket_plan_document.hpp"
+
+namespace morula {
+
+namespace {
+
+constexpr uint64_t kBodyBytesMax = 4096;
+
+Result<std::string> parse_instance(std::string_view name) {
+  if (is_valid_instance_name(name)) return std::string(name);
+  return fail(ErrorCode::kInvalid, "must be an instance's name: 1 to 63 of a-z, 0-9 and -");
+}
+
+Result<CellStep> parse_step(CellStep::Kind kind, const std::string& body) {
+  const auto json = Json::parse(body);
+  MORULA_TRY(json);
+  MemberReader in(*json);
+  CellStep step;
+  step.kind = kind;
+  step.prefix = in.parsed("prefix", Prefix::parse);
+  if (kind == CellStep::Kind::kMove) step.to = in.parsed("to", parse_instance);
+  MORULA_TRY(in.finish());
+  return step;
+}
+
+Result<std::string> parse_drain(const std::string& body) {
+  const auto json = Json::parse(body);
+  MORULA_TRY(json);
+  MemberReader in(*json);
+  std::string instance = in.parsed("instance", parse_instance);
+  MORULA_TRY(in.finish());
+  return instance;
+}
+
+HttpResponse invalid_body(const Error& error, std::string_view example) {
+  return error_response(400, "invalid_body",
+                        error.message + "; the body is like " + std::string(example));
+}
+
+std::string_view example_of(CellStep::Kind kind) {
+  return kind == CellStep::Kind::kMove ? R"({"prefix":"01","to":"i2"})" : R"({"prefix":"01"})";
+}
+
+}  // namespace
+
+bool is_cell_path(std::string_view raw_path) {
+  if (!raw_path.starts_with(kCellPath)) return false;
+  raw_path.remove_prefix(kCellPath.size());
+  return raw_path.empty() || raw_path.starts_with('/');
+}
+
+HttpResponse CellRoutes::run() {
+  static const std::map<std::string_view, CellStep::Kind> kSteps = {
+      {"/split", CellStep::Kind::kSplit},
+      {"/merge", CellStep::Kind::kMerge},
+      {"/move", CellStep::Kind::kMove}};
+  const auto step = kSteps.find(what_);
+  const bool shows = what_.empty() || what_ == "/plan";
+  if (!shows && step == kSteps.end() && what_ != "/drain") {
+    return error_response(404, "not_found",
+                          "there is nothing here; of the cell there are /v1/cell and, below it, "
+                          "plan, split, merge, move and drain");
+  }
+  if (shows) {
+    const bool reads = request_.method == "GET" || request_.method == "HEAD";
+    return reads ? show(!what_.empty()) : method_not_allowed("GET, HEAD");
+  }
+  if (request_.method != "POST") return method_not_allowed("POST");
+  if (request_.body.size() > kBodyBytesMax) {
+    return error_response(413, "too_large",
+                          "the body has up to " + std::to_string(kBodyBytesMax) + " bytes");
+  }
+  return step == kSteps.end() ? drain() : change(step->second);
+}
+
+HttpResponse CellRoutes::show(bool as_plan) {
+  const auto view = control_.view();
+  if (!view) return unserved_response(view.error(), "cell_busy");
+  const CellMoves moves = hops_ > 0 ? own_moves(*view) : gather_moves(env_, *view);
+  HttpResponse response;
+  response.headers.add("Content-Type", "application/json");
+  response.headers.add("Cache-Control", "no-store");
+  response.body = as_plan
+                      ? encode_bucket_plan(plan_of(view->topology, live_names(*view), moves.moves))
+                      : report_of(*view, moves);
+  return response;
+}
+
+HttpResponse CellRoutes::change(CellStep::Kind kind) {
+  const auto step = parse_step(kind, request_.body);
+  if (!step) return invalid_body(step.error(), example_of(kind));
+  const Time deadline = env_.clock.now() + config_.forward_timeout;
+  CellStepper stepper(env_, config_, control_, hops_, deadline);
+  auto done = stepper.carry_out(*step);
+  if (auto* response = std::get_if<HttpResponse>(&done)) return std::move(*response);
+  return changed_response(std::get<Changed>(done));
+}
+
+HttpResponse CellRoutes::drain() {
+  auto instance = parse_drain(request_.body);
+  if (!instance) return invalid_body(instance.error(), R"({"instance":"i2"})");
+  return CellDrain(env_, config_, control_, *std::move(instance)).run();
+}
+
+}  // namespace morula

@@ -1,0 +1,79 @@
+// The cell as a whole, for operators and planners. Any instance answers; a change is passed on to
+// the owner of the shard (core/api/cell_steps.hpp).
+//
+//   GET  /v1/cell                                      shards, members, moves under way
+//   GET  /v1/cell/plan                                 the bucket plan that they amount to
+//                                                      (core/topology/bucket_plan_document.hpp)
+//   POST /v1/cell/split  {"prefix":"01"}               one shard becomes its two halves
+//   POST /v1/cell/merge  {"prefix":"0"}                shards 00 and 01 become 0; where they live
+//                                                      apart, the second is moved first
+//   POST /v1/cell/move   {"prefix":"0","to":"i2"}      the instance i2 gets the shard
+//   POST /v1/cell/drain  {"instance":"i2"}             every shard of i2 goes to the live instance
+//                                                      with fewest
+//
+// `prefix` is "root" or 1 to 12 of 0 and 1. Of moves, those are told that live owners know of;
+// `silent` names the owners that did not answer. A change says what is to be: it is answered
+// {"changed","version"} once it is so, with `changed` false if it was so before; `version` is of a
+// topology that has it. Of drain, `moved` and `left` say what became of each shard.
+//
+//  status  code               when
+//  200
+//  400     invalid_body       the body is not one JSON object of exactly those members
+//  400     invalid_header     as for streams (core/api/stream_routes.hpp)
+//  404     no_such_shard, no_such_instance
+//  405     method_not_allowed
+//  409     refused            it can't be: a shard of 12 bits can't be split, one that long has no
+//                             halves, or the owner refuses, and says why
+//  409     divided            a half that is to be merged is itself divided
+//  409     not_live           the instance is stopped or expired
+//  409     nobody_else        there is no other live instance to drain to
+//  413     too_large          more than 4 KiB
+//  503     moving             the shard is changing hands, or its owner does not answer
+//  503     cell_busy          its owner is busy with another change of it
+//  503     drain_incomplete   some shards could not be moved now
+//  503     outcome_unknown    the change may have been made; asking again is safe, and tells
+//  503     store_unavailable
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/api/api.hpp"
+#include "core/api/cell_control.hpp"
+#include "core/api/cell_steps.hpp"
+#include "core/rt/network.hpp"
+
+namespace morula {
+
+/// True for the paths of these routes, and for what lies below `/v1/cell/`.
+bool is_cell_path(std::string_view raw_path);
+
+class CellRoutes {
+ public:
+  /// Everything outlives the call of `run`. `hops`: of the request as it arrived.
+  CellRoutes(const Env& env, const ApiConfig& config, CellControl& control,
+             std::string_view raw_path, const HttpRequest& request, uint64_t hops)
+      : env_(env),
+        config_(config),
+        control_(control),
+        what_(raw_path.substr(kCellPath.size())),
+        request_(request),
+        hops_(hops) {}
+
+  /// Suspends; throws Cancelled.
+  HttpResponse run();
+
+ private:
+  HttpResponse show(bool as_plan);
+  HttpResponse change(CellStep::Kind kind);
+  HttpResponse drain();
+
+  const Env& env_;
+  const ApiConfig& config_;
+  CellControl& control_;
+  const std::string_view what_;  // "", "/plan", "/split", ...
+  const HttpRequest& request_;
+  const uint64_t hops_;
+};
+
+}  // namespace morula
