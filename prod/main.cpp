@@ -10,6 +10,7 @@
 
 #include "prod/inspection/cat.hpp"
 #include "prod/inspection/fsck.hpp"
+#include "prod/operator/cell_command.hpp"
 #include "prod/options.hpp"
 #include "prod/serve.hpp"
 #include "prod/version.hpp"
@@ -64,6 +65,23 @@ array. Instances may go on serving: appends that are being acknowledged may be t
 
 Exit codes: 0 printed up to the tail; 1 damage, after what is sound before it; 2 wrong usage,
 or the store could not be read; 3 no such stream (never created, deleted, expired) or offset.)";
+
+constexpr const char* kCellFooter = R"(
+Any instance of the cell can be asked; it sees to it that the owner of the shard does it.
+PREFIX is a shard as `show` names it: root, or its bits. INSTANCE is an instance's name.
+
+  morula cell show                 who has what, as a picture and as tables
+  morula cell split 01             shard 01 becomes 010 and 011; nothing stops meanwhile
+  morula cell merge 0              00 and 01 become 0; where they live apart, 01 moves first
+  morula cell move 01 b            instance b gets the shard
+  morula cell drain a              every shard of a goes to the live instance with fewest;
+                                   then `a` may be stopped without anybody waiting for it
+  morula cell show --url http://127.0.0.1:4438 --json | jq .shards
+
+What is asked for twice is done once: the second time it was so already, which is no error.
+
+Exit codes: 0 it is so, or shown; 1 refused, not done, or no instance to be reached, with the
+reason and what can be done on stderr; 2 wrong usage.)";
 
 int usage_error(const std::string& command, const std::string& message) {
   std::fprintf(stderr, "morula: %s\nSee: morula %s --help\n", message.c_str(), command.c_str());
@@ -121,6 +139,30 @@ struct Command {
   std::map<std::string, std::string, std::less<>> given = {};
 };
 
+/// The commands below `cell`, each of which also takes the flags of `cell` itself.
+void add_cell_commands(CLI::App& cell, morula::CellOptions& options) {
+  using What = morula::CellOptions::What;
+  const auto add = [&](What what, const char* name, const char* help) {
+    CLI::App& command = *cell.add_subcommand(name, help);
+    command.fallthrough();
+    command.footer("Also takes --url and --json; see: morula cell --help");
+    command.callback([&options, what] { options.what = what; });
+    if (what != What::kShow && what != What::kDrain) {
+      command.add_option("PREFIX", options.prefix, "The shard: root, or its bits")->required();
+    }
+    if (what == What::kMove || what == What::kDrain) {
+      command.add_option("INSTANCE", options.instance, "An instance's name")->required();
+    }
+  };
+  add(What::kShow, "show", "Show shards, instances, and who has what.");
+  add(What::kSplit, "split", "Divide a shard into its two halves.");
+  add(What::kMerge, "merge", "Make one shard of its two halves; PREFIX is the one's.");
+  add(What::kMove, "move", "Hand a shard over to an instance.");
+  add(What::kDrain, "drain", "Hand every shard of an instance over to the others.");
+  cell.require_subcommand(1);
+  cell.footer(kCellFooter);
+}
+
 }  // namespace
 
 // NOLINTNEXTLINE(bugprone-exception-escape): the runtime says what it was, and it is our bug
@@ -133,20 +175,24 @@ int main(int argc, char** argv) {
   morula::ServeOptions serve;
   morula::FsckOptions fsck;
   morula::CatOptions cat;
-  std::array<Command, 3> commands = {
+  morula::CellOptions cell;
+  std::array<Command, 4> commands = {
       Command{app.add_subcommand("serve", "Serve the cell that lies in a store over HTTP."),
               morula::option_table(serve), [&] { return morula::serve(serve); }},
       Command{app.add_subcommand("fsck", "Look whether everything in a cell's store is whole."),
               morula::option_table(fsck), [&] { return morula::fsck(fsck); }},
       Command{
           app.add_subcommand("cat", "Print a stream straight from the store, without a server."),
-          morula::option_table(cat), [&] { return morula::cat(cat); }}};
+          morula::option_table(cat), [&] { return morula::cat(cat); }},
+      Command{app.add_subcommand("cell", "See a running cell's shards; split, merge, move them."),
+              morula::option_table(cell), [&] { return morula::cell(cell); }}};
   commands[0].app->add_option("--config", config_file,
                               "File with `name = value` lines (MORULA_CONFIG)");
   commands[0].app->footer(kServeFooter);
   commands[1].app->footer(kFsckFooter);
   commands[2].app->footer(kCatFooter);
   commands[2].app->add_option("PATH", cat.path, "Path of the stream")->required();
+  add_cell_commands(*commands[3].app, cell);
   for (Command& command : commands) add_flags(*command.app, command.table, command.given);
   try {
     app.parse(argc, argv);

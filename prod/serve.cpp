@@ -219,7 +219,7 @@ int serve(const ServeOptions& given) {
     return fail_with(fmt::format("--name \"{}\": write 1 to 63 of a-z, 0-9 and -", options.name));
   }
   if (!options.advertise.empty()) {
-    const auto valid = check_advertised(options.advertise);
+    const auto valid = check_instance_url("--advertise", options.advertise);
     if (!valid) return fail_with(valid.error().message);
   }
 

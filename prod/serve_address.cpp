@@ -52,7 +52,7 @@ Result<ListenAddress> parse_listen_address(std::string_view text) {
   return address;
 }
 
-Result<> check_advertised(std::string_view url) {
+Result<> check_instance_url(std::string_view option, std::string_view url) {
   constexpr std::string_view kScheme = "http://";
   const std::string_view rest = url.starts_with(kScheme) ? url.substr(kScheme.size()) : "";
   const size_t colon = rest.rfind(':');
@@ -61,7 +61,7 @@ Result<> check_advertised(std::string_view url) {
       rest.find_first_of("/?# ") != std::string_view::npos ||
       !parse_port(rest.substr(colon + 1), port) || port == 0) {
     return fail(ErrorCode::kInvalid,
-                fmt::format("--advertise \"{}\": write http://host:port, nothing after it", url));
+                fmt::format("{} \"{}\": write http://host:port, nothing after it", option, url));
   }
   return {};
 }

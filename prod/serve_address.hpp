@@ -21,8 +21,8 @@ struct ListenAddress {
 /// "127.0.0.1:4437", "[::1]:4437", "localhost:4437". kInvalid otherwise.
 Result<ListenAddress> parse_listen_address(std::string_view text);
 
-/// Ok for "http://host:port"; kInvalid otherwise.
-Result<> check_advertised(std::string_view url);
+/// Ok for "http://host:port"; kInvalid otherwise, naming the option.
+Result<> check_instance_url(std::string_view option, std::string_view url);
 
 /// A valid instance name made of a host's name and a port.
 std::string default_instance_name(std::string_view host, uint16_t port);

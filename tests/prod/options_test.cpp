@@ -134,12 +134,12 @@ TEST(ServeAddress, ListenAddressIsAnAddressAndAPort) {
 }
 
 TEST(ServeAddress, AdvertisedAddressHasNothingAfterThePort) {
-  EXPECT_TRUE(check_advertised("http://10.0.0.7:4437"));
-  EXPECT_TRUE(check_advertised("http://[fd00::7]:4437"));
-  EXPECT_TRUE(check_advertised("http://node-1.cell.internal:80"));
+  EXPECT_TRUE(check_instance_url("--advertise", "http://10.0.0.7:4437"));
+  EXPECT_TRUE(check_instance_url("--advertise", "http://[fd00::7]:4437"));
+  EXPECT_TRUE(check_instance_url("--advertise", "http://node-1.cell.internal:80"));
   for (const char* wrong : {"", "10.0.0.7:4437", "http://10.0.0.7", "http://:80", "http://h:80/",
                             "http://h:0", "https://h:80", "http://h:80?x"}) {
-    EXPECT_FALSE(check_advertised(wrong)) << wrong;
+    EXPECT_FALSE(check_instance_url("--advertise", wrong)) << wrong;
   }
 }
 
