@@ -21,6 +21,7 @@ namespace morula::invariants {
   X(kServed, "8", "after healing every stream is served and every request ends")              \
   X(kExpiry, "13", "a stream with a deadline is there until then, and gone for good after")   \
   X(kListing, "14", "a listing is in order, and shows only what somebody created")            \
+  X(kPlan, "15", "a served bucket plan is the topology's, and a sound one to plan on with")   \
   X(kNoFalseFencing, "F", "an incarnation stops as fenced only if it was fenced or expired")  \
   X(kOwnershipRule, "R", "the steps of the ownership protocol are taken as its rules say")    \
   X(kNoErrorLine, "E", "nothing is logged as an error that no injected fault explains")

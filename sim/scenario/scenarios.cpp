@@ -4,6 +4,7 @@
 #include "sim/scenario/cell_workload.hpp"
 #include "sim/scenario/ghost_workload.hpp"
 #include "sim/scenario/memory_workload.hpp"
+#include "sim/scenario/plan_workload.hpp"
 #include "sim/scenario/scenario.hpp"
 #include "sim/scenario/storms.hpp"
 
@@ -18,6 +19,7 @@ std::vector<std::unique_ptr<Workload>> cell_under_faults() {
   parts.push_back(std::make_unique<GhostWorkload>());
   parts.push_back(std::make_unique<FaultWorkload>());
   parts.push_back(std::make_unique<MemoryWorkload>());
+  parts.push_back(std::make_unique<PlanWorkload>());
   return parts;
 }
 

@@ -23,7 +23,7 @@ struct CellNode {
 
 class CellTest : public testing::Test {
  protected:
-  ~CellTest() override {
+  void TearDown() override {
     for (CellNode* node : {&i1_, &i2_, &i3_}) node->api.process.kill();
     world_.pass(Duration(0));
   }
