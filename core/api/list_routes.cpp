@@ -224,7 +224,7 @@ bool Lister::ask(Part& part) {
 
 bool Lister::ask_here(Part& part) {
   for (size_t i = 0; i < part.streams.size(); ++i) {
-    ListOutcome outcome = part.streams[i]->list({tenant_, prefix_, after_, limit_});
+    ListOutcome outcome = part.streams[i]->list({part.shards[i], tenant_, prefix_, after_, limit_});
     if (const auto* unserved = std::get_if<Unserved>(&outcome)) {
       unseen_ = "shard " + part.shards[i].text() + ": " + unserved->error.message;
       if (is_moving(unserved->error)) return false;

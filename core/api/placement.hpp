@@ -16,7 +16,8 @@ class Streams;
 
 /// This instance serves it.
 struct ServedHere {
-  std::shared_ptr<Streams> streams;  // keeps what it needs alive while a request holds it
+  /// Of all shards that it serves; keeps what it needs alive while a request holds it.
+  std::shared_ptr<Streams> streams;
 };
 /// Another instance serves it.
 struct ServedElsewhere {
@@ -28,7 +29,7 @@ struct ServedUnknown {};
 using Place = std::variant<ServedHere, ServedElsewhere, ServedUnknown>;
 
 struct ShardPlace {
-  Prefix prefix;
+  Prefix prefix;  // what a listing asks for
   Place place;
 };
 

@@ -31,4 +31,12 @@ bool Prefix::contains(StreamId id) const {
   return length == 0 || id.high >> (64 - length) == bits;
 }
 
+bool Prefix::contains(Prefix other) const {
+  return length <= other.length && other.bits >> (other.length - length) == bits;
+}
+
+StreamId Prefix::first() const {
+  return {length == 0 ? 0 : uint64_t{bits} << (64 - length), 0};
+}
+
 }  // namespace morula

@@ -22,6 +22,10 @@ struct Prefix {
   static Result<Prefix> parse(std::string_view text);
   std::string text() const;
   bool contains(StreamId id) const;
+  /// True for all of `other`, itself included.
+  bool contains(Prefix other) const;
+  /// The lowest id that it contains.
+  StreamId first() const;
   friend auto operator<=>(const Prefix&, const Prefix&) = default;
 };
 

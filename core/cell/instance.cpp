@@ -73,6 +73,7 @@ Result<> Instance::Impl::join(Scope& fibers) {
   api_config.forward_timeout = config.forward_timeout;
   api = std::make_unique<Api>(env, StreamHasher(cell->hash_secret), shards, api_config);
   log = std::make_unique<LogWriter>(env, config.log, self, fibers);
+  shards.begin(*log, lease, memtables.memory(), config.stream);
   env.trace.log(Severity::kInfo, "joined",
                 {{"cell", cell->cell.text()},
                  {"incarnation", self.text()},

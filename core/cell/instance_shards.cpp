@@ -110,7 +110,7 @@ Result<> Instance::Impl::serve(Scope& fibers, std::vector<AdoptedShard> adopted)
   }
   for (const auto& shard : *opened) {
     const bool replayed = shard->manifest().logs.size() > 1;
-    shards.serve(std::make_shared<ServedShard>(env, shard, config.stream));
+    shards.serve(shard);
     fibers.spawn("flusher", [shard] { shard->run_flusher(); });
     fibers.spawn("compactor", [shard] { shard->run_compactor(); });
     if (replayed) shard->request_flush();  // frees the dead incarnation's log

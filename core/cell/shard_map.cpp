@@ -4,14 +4,28 @@
 
 namespace morula {
 
+void ShardMap::begin(LogWriter& log, const LeaseView& lease, MemoryBudget& memory,
+                     const StreamLimits& limits) {
+  here_ = std::make_shared<Here>(env_, log, lease, memory, limits);
+}
+
+// A split or merge of one's own may be in the topology before its answer is here: the shard stays
+// until it is exchanged.
+bool ShardMap::is_anothers(Prefix shard) const {
+  return std::ranges::any_of(topology_->shards, [&](const TopologyShard& row) {
+    return row.owner != self_ && (row.prefix.contains(shard) || shard.contains(row.prefix));
+  });
+}
+
 void ShardMap::learn(Topology topology) {
   if (topology_ && topology.version < topology_->version) return;
   topology_ = std::move(topology);
   // A shard that has been given to another is not served here any more, whatever the lease says.
-  std::erase_if(served_, [&](const auto& entry) {
-    const TopologyShard* row = topology_->find(entry.first);
-    return row == nullptr || row->owner != self_;
-  });
+  for (const auto& shard : here_ ? here_->rows.all() : std::vector<std::shared_ptr<Shard>>()) {
+    if (!is_anothers(shard->prefix())) continue;
+    here_->rows.remove(shard->prefix());
+    here_->streams.forget(shard->prefix());
+  }
   std::erase_if(addresses_, [&](const auto& entry) {
     return std::none_of(topology_->shards.begin(), topology_->shards.end(),
                         [&](const TopologyShard& row) { return row.owner == entry.first; });
@@ -22,15 +36,11 @@ void ShardMap::learn_address(const IncarnationId& owner, std::string address) {
   addresses_[owner] = std::move(address);
 }
 
-void ShardMap::serve(std::shared_ptr<ServedShard> shard) {
-  const Prefix prefix = shard->shard->prefix();
-  served_[prefix] = std::move(shard);
-}
-
 ShardMap::Figures ShardMap::figures() const {
   Figures figures;
-  for (const auto& [prefix, served] : served_) {
-    const Shard::Figures shard = served->shard->figures();
+  if (!here_) return figures;
+  for (const auto& served : here_->rows.all()) {
+    const Shard::Figures shard = served->figures();
     ++figures.shards;
     figures.sums.memtable_bytes += shard.memtable_bytes;
     figures.sums.tables += shard.tables;
@@ -51,9 +61,7 @@ bool ShardMap::owns_all() const {
 std::optional<std::vector<Version>> ShardMap::all_versions() const {
   if (!owns_all()) return std::nullopt;
   std::vector<Version> versions{topology_->version};
-  for (const auto& [prefix, served] : served_) {
-    versions.push_back(served->shard->manifest().version);
-  }
+  for (const auto& shard : here_->rows.all()) versions.push_back(shard->manifest().version);
   return versions;
 }
 
@@ -68,6 +76,7 @@ void ShardMap::looked() {
 }
 
 Place ShardMap::locate(StreamId id) {
+  if (here_ && here_->rows.serves(id)) return here();
   if (!topology_) return ServedUnknown{};
   return place_of(topology_->shard_of(id));
 }
@@ -81,9 +90,7 @@ std::vector<ShardPlace> ShardMap::shards() {
 }
 
 Place ShardMap::place_of(const TopologyShard& row) const {
-  if (const auto found = served_.find(row.prefix); found != served_.end()) {
-    return ServedHere{std::shared_ptr<Streams>(found->second, &found->second->streams)};
-  }
+  if (here_ && here_->rows.serves(row.prefix)) return here();
   if (const auto found = addresses_.find(row.owner); found != addresses_.end()) {
     return ServedElsewhere{found->second};
   }
@@ -103,8 +110,7 @@ void ShardMap::refresh(Time deadline) {
 bool ShardMap::ready() const {
   return topology_ && std::all_of(topology_->shards.begin(), topology_->shards.end(),
                                   [&](const TopologyShard& row) {
-                                    return served_.contains(row.prefix) ||
-                                           addresses_.contains(row.owner);
+                                    return !std::holds_alternative<ServedUnknown>(place_of(row));
                                   });
 }
 

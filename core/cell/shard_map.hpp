@@ -9,30 +9,29 @@
 #include "core/api/placement.hpp"
 #include "core/rt/env.hpp"
 #include "core/rt/sync.hpp"
-#include "core/shard/shard.hpp"
+#include "core/shard/served_shards.hpp"
 #include "core/stream/streams.hpp"
 #include "core/topology/topology.hpp"
 
 namespace morula {
 
-/// A shard that this instance serves, with the semantics over it.
-struct ServedShard {
-  ServedShard(const Env& env, std::shared_ptr<Shard> s, const StreamLimits& limits)
-      : shard(std::move(s)), streams(env, *shard, limits) {}
-  std::shared_ptr<Shard> shard;
-  Streams streams;
-};
-
 class ShardMap : public Placement {
  public:
   ShardMap(const Env& env, IncarnationId self) : env_(env), self_(std::move(self)) {}
 
+  /// From now on it may serve. All outlive it.
+  void begin(LogWriter& log, const LeaseView& lease, MemoryBudget& memory,
+             const StreamLimits& limits);
+
   // What the instance has learnt.
   void learn(Topology topology);
   void learn_address(const IncarnationId& owner, std::string address);
-  void serve(std::shared_ptr<ServedShard> shard);
-  /// Nothing is served here any more; requests under way hold what they use.
-  void stop_serving() { served_.clear(); }
+  void serve(std::shared_ptr<Shard> shard) { here_->rows.serve(std::move(shard)); }
+  /// Nothing is served here any more: requests under way end as moved, unless they have written.
+  void stop_serving() { here_->rows.remove_all(); }
+
+  /// What is served here, for those who stop, resume or exchange shards; after `begin`.
+  ServedShards& served() { return here_->rows; }
 
   const std::optional<Topology>& topology() const { return topology_; }
   /// True when the topology names this incarnation as the owner of every shard.
@@ -58,13 +57,24 @@ class ShardMap : public Placement {
   bool ready() const override;
 
  private:
+  /// What this instance serves, with the semantics over it.
+  struct Here {
+    Here(const Env& env, LogWriter& log, const LeaseView& lease, MemoryBudget& memory,
+         const StreamLimits& limits)
+        : rows(env, log, lease, memory), streams(env, rows, limits) {}
+    ServedShards rows;
+    Streams streams;
+  };
+
+  bool is_anothers(Prefix shard) const;
+  ServedHere here() const { return {std::shared_ptr<Streams>(here_, &here_->streams)}; }
   Place place_of(const TopologyShard& row) const;
 
   const Env env_;
   const IncarnationId self_;
   std::optional<Topology> topology_;
   std::map<IncarnationId, std::string> addresses_;
-  std::map<Prefix, std::shared_ptr<ServedShard>> served_;
+  std::shared_ptr<Here> here_;
   bool look_asked_ = false;
   uint64_t looks_ = 0;
   WaitList looker_;

@@ -117,7 +117,7 @@ LogSeq StoredRows::apply(StreamId, const ChangedRows&) {
   MORULA_CHECK(false, "rows in the bucket are only looked at");
 }
 
-Generation StoredRows::next_generation(std::optional<Generation>) const {
+Generation StoredRows::next_generation(StreamId, std::optional<Generation>) const {
   MORULA_CHECK(false, "rows in the bucket are only looked at");
 }
 

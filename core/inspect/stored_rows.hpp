@@ -24,6 +24,8 @@ class StoredRows final : public ShardRows {
                                                   BlockCache& cache, const StoredCell& view,
                                                   StreamId id);
 
+  bool serves(StreamId id) const override { return id == id_; }
+  bool serves(Prefix) const override { return false; }
   Result<std::optional<Row>> find_hot(StreamId id) override { return meta_->find_hot(id); }
   Result<std::optional<Row>> find(std::string_view meta_key) override {
     return meta_->find(meta_key);
@@ -31,18 +33,22 @@ class StoredRows final : public ShardRows {
   Result<> scan_data(DataScan& scan, const TakeRow& take) override {
     return data_->scan_data(scan, take);
   }
-  Result<> scan_index(RangeScan& scan, const TakeRow& take) override {
+  Result<> scan_index(Prefix, RangeScan& scan, const TakeRow& take) override {
     return index_->scan_range(scan, take);
   }
   LogSeq apply(StreamId id, const ChangedRows& rows) override;
-  std::optional<LogSeq> applied() const override { return std::nullopt; }
-  Result<MemoryReservation> wait_for_room(uint64_t, Change) override { return MemoryReservation(); }
+  std::optional<LogSeq> applied(Prefix) const override { return std::nullopt; }
+  Result<MemoryReservation> wait_for_room(StreamId, uint64_t, Change) override {
+    return MemoryReservation();
+  }
   Result<MemoryReservation> reserve_read(uint64_t) override { return MemoryReservation(); }
   Result<> grow_read(MemoryReservation&, uint64_t) override { return {}; }
   Result<> confirm(std::optional<LogSeq>, Wrote) override { return {}; }
-  Generation next_generation(std::optional<Generation> last) const override;
+  Generation next_generation(StreamId id, std::optional<Generation> last) const override;
   WallTime wall() const override;
-  WallTime durable_wall() const override { return WallTime{INT64_MAX}; }  // writes nothing down
+  WallTime durable_wall(StreamId) const override {
+    return WallTime{INT64_MAX};
+  }  // writes nothing down
 
  private:
   StoredRows(const Env& env, const RetryConfig& retry, StreamId id)

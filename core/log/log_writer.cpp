@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/mutant.hpp"
 #include "core/log/log_writer_impl.hpp"
+#include "core/rt/clock.hpp"
+#include "core/rt/trace.hpp"
 
 namespace morula {
 
@@ -70,6 +73,13 @@ Result<> LogWriter::trim(LogSeq below) {
 
 Result<> LogWriter::stop() {
   return impl_->stop();
+}
+
+WallTime LogWriter::wall() {
+  const WallTime own = impl_->env.clock.wall();
+  impl_->env.trace.sometimes("the wall clock was behind what was recorded", own < impl_->floor);
+  raise_wall_floor(own);
+  return mutated(Mutant::wall_floor_ignored) ? own : impl_->floor;
 }
 
 void LogWriter::raise_wall_floor(WallTime floor) {

@@ -105,6 +105,8 @@ class LogWriter {
   /// fence has landed; a caller that was cancelled may call again.
   Result<> stop();
 
+  /// max(wall clock, `wall_floor`), which from now on is not below it.
+  WallTime wall();
   /// Latest wall time that the log has recorded; sent batches carry at least it.
   void raise_wall_floor(WallTime floor);
   WallTime wall_floor() const;

@@ -126,7 +126,7 @@ CompactionMerge Shard::merge_of(const CompactionPlan& plan) const {
   }
   // Not the present time: see CompactionMerge.
   ExpiredBy expired{flushed_at_, config_.deadline_of, config_.listing_of};
-  if (mutated(Mutant::expiry_differs_after_compaction)) expired.time = wall();
+  if (mutated(Mutant::expiry_differs_after_compaction)) expired.time = log_.wall();
   return {plan.tree,      std::move(inputs), std::move(outside),
           std::move(hot), expired,           config_.compaction.table_bytes,
           plan.cut_bits};

@@ -48,7 +48,7 @@ void Shard::run_flusher() {
 Result<Shard::Swapped> Shard::Flush() {
   // Cut and freeze in one go: every record of the frozen memtables lies below `from`.
   const LogSeq from = log_.cut();
-  const WallTime cut_at = wall();
+  const WallTime cut_at = log_.wall();
   LogPin pin = log_.pin(from);
   freeze();
   if (from > LogSeq(0) && !mutated(Mutant::flush_unacknowledged)) {

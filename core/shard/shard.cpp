@@ -219,41 +219,15 @@ Error Shard::backlog_error() const {
   return {ErrorCode::kBusy, std::move(message), kBacklogRetryMs};
 }
 
-Result<MemoryReservation> Shard::reserve_read(uint64_t bytes) {
-  return memtables_.memory().reserve_read(bytes);
-}
-
-Result<> Shard::grow_read(MemoryReservation& read, uint64_t bytes) {
-  return memtables_.memory().grow_read(read, bytes);
-}
-
-Result<> Shard::confirm(std::optional<LogSeq> reflects, Wrote wrote) {
-  if (reflects && !mutated(Mutant::ack_before_durable)) {
-    MORULA_TRY(log_.wait_to_answer(*reflects));
-  }
-  if (wrote == Wrote::kNo && !lease_.holds() && !mutated(Mutant::serve_after_lease)) {
-    env_.trace.sometimes("an answer was held back for want of a lease", true);
-    return fail(ErrorCode::kLeaseLost, "this instance's lease does not hold at the moment");
-  }
-  return {};
-}
-
 Generation Shard::next_generation(std::optional<Generation> last) const {
   return std::max(manifest().mark, last.value_or(Generation(0))) + 1;
-}
-
-WallTime Shard::wall() const {
-  const WallTime own = env_.clock.wall();
-  env_.trace.sometimes("the wall clock was behind what was recorded", own < log_.wall_floor());
-  log_.raise_wall_floor(own);
-  return mutated(Mutant::wall_floor_ignored) ? own : log_.wall_floor();
 }
 
 // A later owner begins with the floor of the manifest, and replays the own log from where the
 // manifest says: what was acknowledged before that has been flushed, with a manifest whose floor is
 // not below that of the batches cut until then.
 WallTime Shard::durable_wall() const {
-  if (mutated(Mutant::durable_wall_too_high)) return wall();
+  if (mutated(Mutant::durable_wall_too_high)) return log_.wall();
   const WallTime flushed = manifest().wall_floor;
   if (log_.acknowledged() <= serves_from_) return flushed;
   return std::max(flushed, log_.acknowledged_floor());

@@ -1,9 +1,9 @@
-// One shard at its owner: its rows in memtables and tables, what is flushed and when, and when an
-// answer may be given.
+// One shard at its owner: its rows in memtables and tables, and what is flushed and when.
 //
 // A change is visible to the finds at once and durable when its log batch is acknowledged;
-// `confirm` stands between the two. The shard pins the log from the `from` of its manifest's own
-// entry, so that trim keeps what a taker would replay.
+// `ShardRows::confirm` stands between the two. The shard pins the log from the `from` of its
+// manifest's own entry, so that trim keeps what a taker would replay. Which shards are asked for
+// what is in core/shard/served_shards.hpp.
 #pragma once
 
 #include <array>
@@ -29,12 +29,14 @@
 
 namespace morula {
 
-class Shard : public ShardRows {
+class Shard {
  public:
   /// All references outlive the shard and its fibers.
   Shard(const Env& env, const ShardConfig& config, LogWriter& log, const LeaseView& lease,
         BlockCache& cache, TableNumbers& numbers, Memtables& memtables, AdoptedShard adopted);
-  ~Shard() override;
+  ~Shard();
+  Shard(const Shard&) = delete;
+  Shard& operator=(const Shard&) = delete;
 
   /// Opens the tables that the manifest names. Before anything else. Suspends.
   Result<> open_tables();
@@ -67,20 +69,18 @@ class Shard : public ShardRows {
   Epoch epoch() const { return adopted_.epoch; }
   const Manifest& manifest() const { return adopted_.manifest.content; }
 
-  // ShardRows
-  Result<std::optional<Row>> find_hot(StreamId id) override;
-  Result<std::optional<Row>> find(std::string_view meta_key) override;
-  Result<> scan_data(DataScan& scan, const TakeRow& take) override;
-  Result<> scan_index(RangeScan& scan, const TakeRow& take) override;
-  LogSeq apply(StreamId id, const ChangedRows& rows) override;
-  std::optional<LogSeq> applied() const override { return applied_; }
-  Result<MemoryReservation> wait_for_room(uint64_t bytes, Change change) override;
-  Result<MemoryReservation> reserve_read(uint64_t bytes) override;
-  Result<> grow_read(MemoryReservation& read, uint64_t bytes) override;
-  Result<> confirm(std::optional<LogSeq> reflects, Wrote wrote) override;
-  Generation next_generation(std::optional<Generation> last) const override;
-  WallTime wall() const override;
-  WallTime durable_wall() const override;
+  // What `ShardRows` says, of this shard. The caller holds it during each call: it may have been
+  // exchanged for others when the call returns. The finds and scans also give kLeaseLost.
+  using Change = ShardRows::Change;
+  Result<std::optional<Row>> find_hot(StreamId id);
+  Result<std::optional<Row>> find(std::string_view meta_key);
+  Result<> scan_data(DataScan& scan, const TakeRow& take);
+  Result<> scan_index(RangeScan& scan, const TakeRow& take);
+  LogSeq apply(StreamId id, const ChangedRows& rows);
+  std::optional<LogSeq> applied() const { return applied_; }
+  Result<MemoryReservation> wait_for_room(uint64_t bytes, Change change);
+  Generation next_generation(std::optional<Generation> last) const;
+  WallTime durable_wall() const;
 
  private:
   struct NewTable {

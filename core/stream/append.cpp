@@ -125,6 +125,7 @@ Result<AppendVerdict> Streams::Impl::judge(const AppendRequest& request, std::st
     const auto known = find_producer(request.stream.id, creation, claim.id);
     MORULA_TRY(known);
     // That may have taken a while: a stream that has expired meanwhile has lost such rows, too.
+    MORULA_TRY(check_served(request.stream.id, state));
     const WallTime now = rows.wall();
     if (auto refusal = refuse_absent(request.stream, state, now)) return *refusal;
     const ProducerVerdict verdict = judge_producer(*known, claim.epoch, claim.seq);
@@ -135,6 +136,7 @@ Result<AppendVerdict> Streams::Impl::judge(const AppendRequest& request, std::st
     if (verdict != ProducerVerdict::kNew) return refuse_producer(verdict, claim, *known);
   }
   if (request.sequence) MORULA_TRY(load_sequence(request.stream.id, creation));
+  MORULA_TRY(check_served(request.stream.id, state));
   accepted.at = rows.wall();
   if (auto refusal = refuse_absent(request.stream, state, accepted.at)) return *refusal;
   if (auto refusal = refuse_conditions(request, creation)) return *refusal;
@@ -179,7 +181,7 @@ AppendOutcome Streams::Impl::append(const AppendRequest& request) {
     return refused(Refusal::kEmptyAppend, "an append needs a body of at least one byte");
   }
   if (request.body.size() > limits.append_bytes_max) return refuse_too_large();
-  auto room = rows.wait_for_room(request.body.size(), ShardRows::Change::kAppends);
+  auto room = rows.wait_for_room(id, request.body.size(), ShardRows::Change::kAppends);
   if (!room) return unserved(id, std::move(room).error());
 
   const StreamStatePtr state = cache.get(id);
@@ -187,7 +189,7 @@ AppendOutcome Streams::Impl::append(const AppendRequest& request) {
   MutexLock lock(state->mutex);
   if (auto loaded = load(id, *state); !loaded) return unserved(id, std::move(loaded).error());
   auto verdict = judge(request, *media, *state);
-  if (!verdict) return unserved(id, std::move(verdict).error());
+  if (!verdict) return unserved(id, *state, std::move(verdict).error());
   env.trace.sometimes("an append was a duplicate", std::holds_alternative<Appended>(*verdict));
   if (const auto* accepted = std::get_if<AcceptedAppend>(&*verdict)) {
     const Appended appended = apply(request, *accepted, *state);
@@ -200,10 +202,10 @@ AppendOutcome Streams::Impl::append(const AppendRequest& request) {
   auto position = state->position;
   lock.unlock();
   if (auto* refusal = std::get_if<Refused>(&*verdict)) {
-    return answer<AppendOutcome>(std::move(*refusal), position);
+    return answer<AppendOutcome>(std::move(*refusal), id, *state, position);
   }
   if (mutated(Mutant::duplicate_before_durable)) position = std::nullopt;
-  return answer<AppendOutcome>(std::get<Appended>(*verdict), position);
+  return answer<AppendOutcome>(std::get<Appended>(*verdict), id, *state, position);
 }
 
 }  // namespace morula

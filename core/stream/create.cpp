@@ -54,7 +54,7 @@ CreateOutcome Streams::Impl::create(const CreateRequest& request) {
     json = std::move(*split);
     first = json.view();
   }
-  auto room = rows.wait_for_room(request.body.size(), ShardRows::Change::kAppends);
+  auto room = rows.wait_for_room(id, request.body.size(), ShardRows::Change::kAppends);
   if (!room) return unserved(id, std::move(room).error());
 
   const StreamStatePtr state = cache.get(id);
@@ -70,15 +70,15 @@ CreateOutcome Streams::Impl::create(const CreateRequest& request) {
     const auto position = state->position;
     Created existing{describe(id, *state->newest, now), true};
     lock.unlock();
-    if (refusal) return answer<CreateOutcome>(std::move(*refusal), position);
-    return answer<CreateOutcome>(std::move(existing), position);
+    if (refusal) return answer<CreateOutcome>(std::move(*refusal), id, *state, position);
+    return answer<CreateOutcome>(std::move(existing), id, *state, position);
   }
 
   std::optional<Generation> last;
   if (state->newest) last = state->newest->generation;
   env.trace.sometimes("a deleted or expired stream was created again", last.has_value());
   StreamCreation creation =
-      new_creation(request, is_json_media(*media), rows.next_generation(last), now);
+      new_creation(request, is_json_media(*media), rows.next_generation(id, last), now);
   begin_change(creation);
   const ShortKey descriptor = ShortKey::meta(id, creation.generation, RowKind::kDescriptor);
   encode_descriptor(descriptor_of(request, now), changed.add(Tree::kMeta, descriptor));
@@ -100,7 +100,7 @@ CreateOutcome Streams::Impl::create(const CreateRequest& request) {
 RemoveOutcome Streams::Impl::remove(const RemoveRequest& request) {
   const StreamHash& stream = request.stream;
   const StreamId id = stream.id;
-  auto room = rows.wait_for_room(0, ShardRows::Change::kEnds);
+  auto room = rows.wait_for_room(id, 0, ShardRows::Change::kEnds);
   if (!room) return unserved(id, std::move(room).error());
   const StreamStatePtr state = cache.get(id);
   MutexLock lock(state->mutex);
@@ -109,7 +109,7 @@ RemoveOutcome Streams::Impl::remove(const RemoveRequest& request) {
   if (auto refusal = refuse_absent(stream, *state, now)) {
     const auto position = state->position;
     lock.unlock();
-    return answer<RemoveOutcome>(std::move(*refusal), position);
+    return answer<RemoveOutcome>(std::move(*refusal), id, *state, position);
   }
   StreamCreation tombstone;
   tombstone.generation = state->newest->generation;

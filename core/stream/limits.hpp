@@ -14,7 +14,7 @@ struct StreamLimits {
   uint64_t producer_id_bytes_max = 256;  // part of a row's key
   uint64_t content_type_bytes_max = 256;
   uint64_t sequence_bytes_max = 256;     // of `Stream-Seq`: the last one is a row
-  uint64_t cached_streams_max = 10'000;  // states of streams in memory; a cold one is read again
+  uint64_t cached_streams_max = 10'000;  // states of streams in memory, all shards together
   uint64_t cached_producers_max = 16;    // of one cached stream; another's row is read again
 };
 

@@ -36,7 +36,7 @@ Result<> Streams::Impl::scan_listed(const ListRequest& request, std::vector<List
   }
   std::string path;  // of the last row
   size_t seen = 0;
-  return rows.scan_index(scan, [&](const RowView& row) -> Result<bool> {
+  return rows.scan_index(request.shard, scan, [&](const RowView& row) -> Result<bool> {
     const auto key = row_key::parse(Tree::kIndex, row.key);
     MORULA_TRY(key);
     if (++seen > kRowsMax) {
@@ -70,6 +70,14 @@ Result<bool> Streams::Impl::is_there(const ListedRow& row) {
   return exists(state, *now) && state.newest->generation == row.generation;
 }
 
+namespace {
+
+Unserved not_served(Prefix shard) {
+  return {{ErrorCode::kMoved, "shard " + shard.text() + " is not served here any more"}};
+}
+
+}  // namespace
+
 ListOutcome Streams::Impl::list(const ListRequest& request) {
   std::vector<ListedRow> found;
   Listed listed;
@@ -89,9 +97,14 @@ ListOutcome Streams::Impl::list(const ListRequest& request) {
         {std::move(row.path), row.generation, std::move(row.row.content_type), row.row.created});
   }
   // What the answer shows, streams that are not in it included, came with changes up to here.
-  auto reflects = rows.applied();
+  if (!rows.serves(request.shard)) return not_served(request.shard);
+  auto reflects = rows.applied(request.shard);
   if (mutated(Mutant::listing_before_durable)) reflects = std::nullopt;
-  return answer<ListOutcome>(std::move(listed), reflects);
+  if (auto confirmed = confirm(reflects, ShardRows::Wrote::kNo); !confirmed) {
+    return Unserved{std::move(confirmed).error()};
+  }
+  if (!rows.serves(request.shard)) return not_served(request.shard);
+  return listed;
 }
 
 }  // namespace morula

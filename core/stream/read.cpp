@@ -107,7 +107,7 @@ ReadOutcome Streams::Impl::read(const ReadRequest& request) {
     // What the answer shows is the stream as it is now, whatever happens during the scan.
     const auto position = state.position;
     if (auto refusal = refuse_absent(request.stream, state, *now)) {
-      return answer<ReadOutcome>(std::move(*refusal), position);
+      return answer<ReadOutcome>(std::move(*refusal), id, state, position);
     }
     ReadAnswer given;
     given.info = describe(id, *state.newest, *now);
@@ -115,19 +115,20 @@ ReadOutcome Streams::Impl::read(const ReadRequest& request) {
     if (request.from == ReadRequest::From::kTail) given.start = given.info.tail;
     if (given.start > given.info.tail || given.start.bytes > given.info.tail.bytes) {
       return answer<ReadOutcome>(
-          refuse_offset("the offset is beyond the tail, " + offset_text(given.info.tail)),
-          position);
+          refuse_offset("the offset is beyond the tail, " + offset_text(given.info.tail)), id,
+          state, position);
     }
     auto read = read_messages(given);
-    if (read && *read) return answer<ReadOutcome>(std::move(given), position);
+    if (read && *read) return answer<ReadOutcome>(std::move(given), id, state, position);
     if (read) {
-      return answer<ReadOutcome>(refuse_offset("the offset is not between two messages"), position);
+      return answer<ReadOutcome>(refuse_offset("the offset is not between two messages"), id, state,
+                                 position);
     }
     const bool replaced = !state.newest || state.newest->deleted ||
                           state.newest->generation != given.info.generation ||
                           !exists(state, rows.wall());
     if (read.error().code != ErrorCode::kCorrupt || !replaced || attempt == kReadAttempts) {
-      return unserved(id, std::move(read).error());
+      return unserved(id, state, std::move(read).error());
     }
     env.trace.sometimes("a read lost its rows to a delete and began again", true);
   }
@@ -141,9 +142,9 @@ HeadOutcome Streams::Impl::head(const StreamHash& stream) {
   if (!now) return unserved(stream.id, now.error());
   const auto position = state.position;
   if (auto refusal = refuse_absent(stream, state, *now)) {
-    return answer<HeadOutcome>(std::move(*refusal), position);
+    return answer<HeadOutcome>(std::move(*refusal), stream.id, state, position);
   }
-  return answer<HeadOutcome>(describe(stream.id, *state.newest, *now), position);
+  return answer<HeadOutcome>(describe(stream.id, *state.newest, *now), stream.id, state, position);
 }
 
 }  // namespace morula

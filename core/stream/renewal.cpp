@@ -50,11 +50,13 @@ void extend_deadline(StreamCreation& creation, WallTime now) {
 
 Result<WallTime> Streams::Impl::settle(const StreamHash& stream, StreamState& state,
                                        Access access) {
+  MORULA_TRY(check_served(stream.id, state));
   const WallTime now = rows.wall();
   if (settle_in_memory(stream, state, now, access)) return now;
-  const auto room = rows.wait_for_room(0, ShardRows::Change::kEnds);
+  const auto room = rows.wait_for_room(stream.id, 0, ShardRows::Change::kEnds);
   MORULA_TRY(room);
   MutexLock lock(state.mutex);
+  MORULA_TRY(check_served(stream.id, state));
   return settle_held(stream, state, access);
 }
 
@@ -81,7 +83,7 @@ bool Streams::Impl::settle_in_memory(const StreamHash& stream, StreamState& stat
   if (!state.newest || state.newest->deleted || !state.newest->deadline) return true;
   StreamCreation& creation = *state.newest;
   if (!exists(state, now)) {
-    return creation.end_is_written || *creation.hot.deadline <= rows.durable_wall() ||
+    return creation.end_is_written || *creation.hot.deadline <= rows.durable_wall(stream.id) ||
            mutated(Mutant::end_not_written);
   }
   const bool is_its_own = creation.hot.check == stream.check;

@@ -38,6 +38,21 @@ void StreamCache::acknowledged(LogSeq position) {
   if (!acknowledged_ || *acknowledged_ < position) acknowledged_ = position;
 }
 
+void StreamCache::forget(Prefix space) {
+  for (auto next = states_.lower_bound(space.first()); next != states_.end();) {
+    const auto at = next++;
+    if (!space.contains(at->first)) break;
+    at->second->state->gone = true;
+    erase(at->second);
+  }
+}
+
+void StreamCache::erase(Place place) {
+  if (hint(place->id) == place) hint(place->id) = recent_.end();
+  states_.erase(place->id);
+  recent_.erase(place);
+}
+
 bool StreamCache::may_go(const StreamState& state) const {
   return !state.position || (acknowledged_ && *state.position <= *acknowledged_);
 }
@@ -48,9 +63,7 @@ void StreamCache::evict() {
   for (int look = 0; look < kLooks && states_.size() > states_max_; ++look) {
     const auto last = std::prev(recent_.end());
     if (last->state.use_count() == 1 && may_go(*last->state)) {
-      if (hint(last->id) == last) hint(last->id) = recent_.end();
-      states_.erase(last->id);
-      recent_.erase(last);
+      erase(last);
     } else {
       recent_.splice(recent_.begin(), recent_, last);
     }

@@ -1,4 +1,5 @@
-// What is in memory of streams: their states, the least recently used go first.
+// What is in memory of streams: their states, the least recently used go first. They don't know
+// which shard they are of, so a split or a merge does not concern them.
 //
 // A state that somebody holds stays, and so does one whose last change is not known to be
 // acknowledged: read again from rows it would have lost the position that its answers wait for.
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "core/base/ids.hpp"
+#include "core/base/prefix.hpp"
 #include "core/base/units.hpp"
 #include "core/rt/sync.hpp"
 #include "core/stream/producer.hpp"
@@ -41,6 +43,7 @@ struct StreamState {
   bool loaded = false;
   std::optional<StreamCreation> newest;  // nullopt: never created, as far as rows tell
   std::optional<LogSeq> position;        // of the last change; nullopt: none since it was loaded
+  bool gone = false;  // its shard was given away: nothing may be computed from it any more
 };
 
 using StreamStatePtr = std::shared_ptr<StreamState>;
@@ -53,6 +56,8 @@ class StreamCache {
   StreamStatePtr get(StreamId id);
   /// All positions up to this one are acknowledged.
   void acknowledged(LogSeq position);
+  /// Drops all states of this space; who holds one finds it `gone`.
+  void forget(Prefix space);
   size_t size() const { return states_.size(); }
 
  private:
@@ -66,6 +71,7 @@ class StreamCache {
   Place& hint(StreamId id) { return hints_[id.low % hints_.size()]; }
   Place find(StreamId id);
   bool may_go(const StreamState& state) const;
+  void erase(Place place);
   void evict();
 
   const size_t states_max_;

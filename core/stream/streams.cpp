@@ -31,12 +31,29 @@ RemoveOutcome Streams::remove(const RemoveRequest& request) {
 ListOutcome Streams::list(const ListRequest& request) {
   return impl_->list(request);
 }
+void Streams::forget(Prefix space) {
+  impl_->cache.forget(space);
+}
 size_t Streams::cached() const {
   return impl_->cache.size();
 }
 
+Result<> Streams::Impl::check_served(StreamId id, const StreamState& state) const {
+  if (!state.gone && rows.serves(id)) return {};
+  env.trace.sometimes("a stream's shard went while it was asked", true);
+  return fail(ErrorCode::kMoved, "the stream's shard is not served here any more");
+}
+
 Result<> Streams::Impl::load(StreamId id, StreamState& state) {
-  if (state.loaded) return {};
+  if (!state.loaded) {
+    auto loaded = load_newest(id, state);
+    // What was read of two owners may not fit together.
+    if (!loaded && check_served(id, state)) return loaded;
+  }
+  return check_served(id, state);
+}
+
+Result<> Streams::Impl::load_newest(StreamId id, StreamState& state) {
   auto row = rows.find_hot(id);
   MORULA_TRY(row);
   std::optional<StreamCreation> newest;
@@ -147,7 +164,12 @@ Result<> Streams::Impl::confirm(std::optional<LogSeq> reflects, ShardRows::Wrote
   return {};
 }
 
-Unserved Streams::Impl::unserved(StreamId id, Error error) {
+Unserved Streams::Impl::unserved(StreamId id, const StreamState& state, Error error) const {
+  if (auto served = check_served(id, state); !served) error = std::move(served).error();
+  return unserved(id, std::move(error));
+}
+
+Unserved Streams::Impl::unserved(StreamId id, Error error) const {
   if (error.code == ErrorCode::kCorrupt) {
     env.trace.log(Severity::kError, "stream_damaged",
                   {{"stream", id.text()}, {"error", error.message}});

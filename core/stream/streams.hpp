@@ -1,13 +1,17 @@
-// Durable Streams semantics over the rows of one shard: create, append, read, head, remove. No HTTP
-// in here.
+// Durable Streams semantics over the rows of all shards that an instance serves: create, append,
+// read, head, remove, list. No HTTP in here.
 //
-// Problem: many fibers work on many streams of a shard; what each is told must be true for good.
-// Two rules make it so.
+// Problem: many fibers work on many streams; what each is told must be true for good, while shards
+// come, go, split and merge below. Three rules make it so.
 // - Validation and change of one stream happen under its mutex, and a change is applied without
 //   suspending. The mutex is released before the change is durable, so that the appends of many
 //   clients to one stream share a batch of the log.
 // - Every answer, refusals and duplicates included, is computed from the stream's state at one
 //   moment, and passes `ShardRows::confirm` with the log position of that state's last change.
+// - Whatever decides or applies something looks in the same go, without suspension, whether the
+//   stream's shard is served here (`ShardRows::serves`) and was so ever since the state was made
+//   (`forget`); an answer that wrote nothing looks once more when it is given. Otherwise it ends as
+//   `Unserved` with kMoved. A change that was applied before is answered all the same.
 //
 // A write that was applied but not confirmed ends as `OutcomeUnknown`: it may be durable, or become
 // so. Everything else that keeps an answer from being given is `Unserved`.
@@ -30,6 +34,7 @@
 
 #include "core/base/ids.hpp"
 #include "core/base/memory_account.hpp"
+#include "core/base/prefix.hpp"
 #include "core/base/result.hpp"
 #include "core/lsm/row.hpp"
 #include "core/rt/env.hpp"
@@ -74,6 +79,7 @@ struct RemoveRequest {
 /// Of the streams of this shard: those of the tenant whose path begins with `prefix` and is above
 /// `after`.
 struct ListRequest {
+  Prefix shard;
   std::string_view tenant;
   std::string_view prefix;
   std::string_view after;  // empty: from the first
@@ -210,6 +216,11 @@ class Streams {
   /// Each stream that there was all the time from the call to the answer is in it, none that there
   /// was at no moment of it.
   ListOutcome list(const ListRequest& request);
+
+  /// Shards of this space are not served here any more, and others may change its streams from now
+  /// on: drops what is in memory of them, and requests under way decide nothing by it. Before any
+  /// shard of this space is served again. Never suspends.
+  void forget(Prefix space);
 
   /// States in the cache now.
   size_t cached() const;

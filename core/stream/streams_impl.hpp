@@ -34,10 +34,14 @@ struct Streams::Impl {
   RemoveOutcome remove(const RemoveRequest& request);
   ListOutcome list(const ListRequest& request);
 
-  /// Reads the newest creation from its rows unless it is loaded. The caller holds the mutex.
+  /// Whether anything may be computed from `state` until the next suspension. kMoved.
+  Result<> check_served(StreamId id, const StreamState& state) const;
+  /// Reads the newest creation from its rows unless it is loaded; `check_served` is fine then. The
+  /// caller holds the mutex.
   Result<> load(StreamId id, StreamState& state);
+  Result<> load_newest(StreamId id, StreamState& state);
   Result<> load_descriptor(StreamId id, StreamCreation& creation);
-  /// The loaded state of a stream that is only looked at.
+  /// The loaded state of a stream that is only looked at. The caller has to `settle` it.
   Result<StreamStatePtr> open(StreamId id);
 
   // An answer is computed as of one moment, `now`: time may pass between two looks at the clock.
@@ -56,9 +60,9 @@ struct Streams::Impl {
   enum class Access : uint8_t { kLooks, kRenews };
   /// Renews the stream, or sees to it that its end is known for good. Returns the moment as of
   /// which the answer can be computed, without suspension: it then has to wait for
-  /// `state.position`. Suspends when something has to be written.
+  /// `state.position`. Suspends when something has to be written. Does `check_served`.
   Result<WallTime> settle(const StreamHash& stream, StreamState& state, Access access);
-  /// The same for who holds the mutex and has room. Never suspends.
+  /// The same for who holds the mutex, has room and has done `check_served`. Never suspends.
   WallTime settle_held(const StreamHash& stream, StreamState& state, Access access);
   /// The caller holds the mutex; the stream exists at `now`.
   void renew_held(StreamId id, StreamState& state, WallTime now);
@@ -85,7 +89,7 @@ struct Streams::Impl {
                                            const StreamCreation& creation) const;
 
   // A change: `state.newest` is what the stream is to be; then its rows are applied. The caller
-  // holds the mutex, and nothing of it suspends.
+  // holds the mutex and has done `check_served`, and nothing of it suspends.
   Appended apply(const AppendRequest& request, const AcceptedAppend& accepted, StreamState& state);
   /// Raises the change number.
   void begin_change(StreamCreation& creation);
@@ -94,9 +98,11 @@ struct Streams::Impl {
   /// Applies `changed` together with the hot row.
   LogSeq apply_changed(StreamId id, StreamState& state);
 
-  /// Gives `answer` once `reflects` is acknowledged and the lease holds.
+  /// Gives `answer`, which `state` has shown, once `reflects` is acknowledged, if the lease holds
+  /// and the stream is still served here.
   template <class Outcome, class Answer>
-  Outcome answer(Answer&& given, std::optional<LogSeq> reflects) {
+  Outcome answer(Answer&& given, StreamId id, const StreamState& state,
+                 std::optional<LogSeq> reflects) {
     using Given = std::decay_t<Answer>;
     constexpr bool kReads = std::is_same_v<Given, ReadAnswer> || std::is_same_v<Given, StreamInfo>;
     constexpr bool kRefuses = std::is_same_v<Given, Refused>;
@@ -105,6 +111,7 @@ struct Streams::Impl {
     if (auto confirmed = confirm(reflects, ShardRows::Wrote::kNo); !confirmed) {
       return Unserved{std::move(confirmed).error()};
     }
+    if (auto served = check_served(id, state); !served) return Unserved{std::move(served).error()};
     return std::forward<Answer>(given);
   }
   /// Gives `answer` once the change at `position`, which it is about, is acknowledged.
@@ -116,7 +123,9 @@ struct Streams::Impl {
     return std::forward<Answer>(given);
   }
   Result<> confirm(std::optional<LogSeq> reflects, ShardRows::Wrote wrote);
-  Unserved unserved(StreamId id, Error error);
+  Unserved unserved(StreamId id, Error error) const;
+  /// The same: kMoved if that is why.
+  Unserved unserved(StreamId id, const StreamState& state, Error error) const;
 
   const Env env;
   ShardRows& rows;

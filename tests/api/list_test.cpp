@@ -54,6 +54,7 @@ struct Node : ApiNode {
   using ApiNode::ApiNode;
   void serves(const char* prefix, const Node& other, const char* others) {
     placement.shard = *Prefix::parse(prefix);
+    shard->rows.shards.push_back(placement.shard);
     placement.place = LocalShard::serve(shard);
     placement.other_shards = {{*Prefix::parse(others), ServedElsewhere{other.address}}};
   }

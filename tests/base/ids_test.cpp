@@ -143,5 +143,24 @@ TEST(Prefix, RefusesWhatIsNone) {
   }
 }
 
+RC_GTEST_PROP(Prefix, ContainsAnotherWhenItContainsAllOfItsIds, ()) {
+  const auto any = [] {
+    Prefix prefix;
+    prefix.length = *rc::gen::inRange<uint8_t>(0, 4);
+    prefix.bits = *rc::gen::inRange<uint16_t>(0, 1u << prefix.length);
+    return prefix;
+  };
+  const Prefix a = any();
+  const Prefix b = any();
+  RC_ASSERT(a.contains(a.first()));
+  bool all = true;
+  for (uint64_t top = 0; top < 16; ++top) {
+    const StreamId id{top << 60, 0};
+    if (id < a.first()) RC_ASSERT(!a.contains(id));
+    if (b.contains(id)) all = all && a.contains(id);
+  }
+  RC_ASSERT(a.contains(b) == all);
+}
+
 }  // namespace
 }  // namespace morula

@@ -47,20 +47,20 @@ TEST(ShardExpiry, ATakerWhoseClockIsBehindDoesNotGoBackBehindWhatWasDurable) {
     for (const bool flushes : {false, true}) {
       Owner& a = owners.emplace_back(env, "a", scope);
       owners.size() == 1 ? a.begin() : a.take_over(std::prev(owners.end(), 2)->id);
-      const WallTime begun = a.shard->wall();
+      const WallTime begun = a.served.wall();
       env.clock.sleep(std::chrono::seconds(1));
       EXPECT_LE(a.shard->durable_wall(), begun) << "nothing has been written since";
       const LogSeq seq =
           a.shard->apply(stream(1), changed_rows_of({hot(stream(1), 1, owners.size())}));
-      ASSERT_TRUE(a.shard->confirm(seq, ShardRows::Wrote::kYes));
+      ASSERT_TRUE(a.served.confirm(seq, ShardRows::Wrote::kYes));
       if (flushes) a.flush(scope);
       const WallTime durable = a.shard->durable_wall();
       EXPECT_GE(durable.ms, begun.ms + 1000);
       world.process().clock().step_wall(-3'600'000);
-      EXPECT_GE(a.shard->wall(), durable);
+      EXPECT_GE(a.served.wall(), durable);
       Owner& b = owners.emplace_back(env, "b", scope);
       b.take_over(a.id);
-      EXPECT_GE(b.shard->wall(), durable);
+      EXPECT_GE(b.served.wall(), durable);
       world.process().clock().step_wall(3'600'000);
     }
   });
@@ -76,7 +76,7 @@ TEST(ShardExpiry, ACompactionDropsWhatHadExpiredWhenTheLastFlushWasCut) {
     config.listing_of = &listing_of;
     Owner& a = owners.emplace_back(env, "a", scope, config);
     a.begin();
-    const int64_t now = a.shard->wall().ms;
+    const int64_t now = a.served.wall().ms;
     const StreamId brief = stream(1);
     const StreamId renewed = stream(2);
     const std::string soon = std::to_string(now + 60'000);

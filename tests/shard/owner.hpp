@@ -12,7 +12,7 @@
 #include "core/log/fence.hpp"
 #include "core/rt/random.hpp"
 #include "core/shard/replay.hpp"
-#include "core/shard/shard.hpp"
+#include "core/shard/served_shards.hpp"
 #include "core/topology/takeover.hpp"
 #include "sim/world/test_world.hpp"
 #include "tests/lsm/changed_rows_of.hpp"
@@ -56,7 +56,8 @@ struct Owner {
         id{std::move(name), Ulid::draw(env.clock.wall(), env.random)},
         memory(MemoryShares{.memtables = memtable_bytes}),
         log(env, log_config(), id, scope),
-        takeover(env, {}, log) {}
+        takeover(env, {}, log),
+        served(env, log, lease, memory) {}
 
   void begin() { open(takeover.create_first_topology(0)); }
   void take_over(const IncarnationId& victim) {
@@ -72,6 +73,7 @@ struct Owner {
     ASSERT_TRUE(shard->open_tables());
     const std::vector<std::shared_ptr<Shard>> shards{shard};
     ASSERT_TRUE(replay_closed_ranges(env, {}, log, shards));
+    served.serve(shard);
   }
   /// Until the manifest names all that is here now.
   void flush(Scope& scope) {
@@ -97,6 +99,7 @@ struct Owner {
   LogWriter log;
   Takeover takeover;
   std::shared_ptr<Shard> shard;
+  ServedShards served;
   bool flushing = false;
 };
 

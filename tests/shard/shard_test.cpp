@@ -16,7 +16,7 @@ TEST(Shard, ShowsAChangeAtOnceAndConfirmsItWhenItIsDurable) {
     const LogSeq seq = a.shard->apply(stream(1), changed_rows_of({hot(stream(1), 1, 1, "one")}));
     EXPECT_EQ(a.value(stream(1)), "one");
     EXPECT_EQ(world.store().keys("log/").size(), 0u);
-    EXPECT_TRUE(a.shard->confirm(seq, ShardRows::Wrote::kYes));
+    EXPECT_TRUE(a.served.confirm(seq, ShardRows::Wrote::kYes));
     EXPECT_EQ(world.store().keys("log/").size(), 1u);
     EXPECT_EQ(a.value(stream(2)), "absent");
   });
@@ -29,8 +29,8 @@ TEST(Shard, NeedsTheLeaseForAnAnswerThatWroteNothing) {
     a.begin();
     a.lease.held = false;
     const LogSeq seq = a.shard->apply(stream(1), changed_rows_of({hot(stream(1), 1, 1)}));
-    EXPECT_TRUE(a.shard->confirm(seq, ShardRows::Wrote::kYes));
-    const auto read = a.shard->confirm(seq, ShardRows::Wrote::kNo);
+    EXPECT_TRUE(a.served.confirm(seq, ShardRows::Wrote::kYes));
+    const auto read = a.served.confirm(seq, ShardRows::Wrote::kNo);
     ASSERT_FALSE(read);
     EXPECT_EQ(read.error().code, ErrorCode::kLeaseLost);
   });
@@ -46,7 +46,7 @@ TEST(Shard, ReadsTheSameRowsBeforeAndAfterAFlush) {
       last = a.shard->apply(stream(i), changed_rows_of({hot(stream(i), 1, i + 1, std::to_string(i)),
                                                         data(stream(i), 1, i + 1, 1)}));
     }
-    ASSERT_TRUE(a.shard->confirm(last, ShardRows::Wrote::kYes));
+    ASSERT_TRUE(a.served.confirm(last, ShardRows::Wrote::kYes));
     a.flush(scope);
     EXPECT_EQ(world.store().keys("sst/").size(), 2u);
     EXPECT_EQ(a.shard->manifest().tables.size(), 2u);
@@ -68,7 +68,7 @@ TEST(Shard, IsFoundByATakerInTablesAndLogAlike) {
     a.shard->apply(stream(2), changed_rows_of({hot(stream(2), 1, 1, "old")}));
     a.flush(scope);
     const LogSeq last = a.shard->apply(stream(2), changed_rows_of({hot(stream(2), 1, 2, "new")}));
-    ASSERT_TRUE(a.shard->confirm(last, ShardRows::Wrote::kYes));
+    ASSERT_TRUE(a.served.confirm(last, ShardRows::Wrote::kYes));
 
     Owner& b = owners.emplace_back(env, "b", scope);
     b.take_over(a.id);
@@ -76,7 +76,7 @@ TEST(Shard, IsFoundByATakerInTablesAndLogAlike) {
     EXPECT_EQ(b.value(stream(2)), "new");
     // The old owner learns of it at its next log position, and is never acknowledged again.
     const LogSeq late = a.shard->apply(stream(1), changed_rows_of({hot(stream(1), 1, 2, "late")}));
-    const auto answer = a.shard->confirm(late, ShardRows::Wrote::kYes);
+    const auto answer = a.served.confirm(late, ShardRows::Wrote::kYes);
     ASSERT_FALSE(answer);
     EXPECT_EQ(answer.error().code, ErrorCode::kFenced);
     EXPECT_EQ(b.value(stream(1)), "flushed");
@@ -119,7 +119,7 @@ TEST(Shard, ReplaysMoreThanItsMemoryBySpillingAndPublishesThatWithItsFirstFlush)
       last =
           a.shard->apply(stream(i), changed_rows_of({hot(stream(i), 1, 1, std::string(500, 'x'))}));
     }
-    ASSERT_TRUE(a.shard->confirm(last, ShardRows::Wrote::kYes));
+    ASSERT_TRUE(a.served.confirm(last, ShardRows::Wrote::kYes));
 
     ShardConfig small;
     small.unflushed_bytes_max = 20 * kKiB;

@@ -25,7 +25,7 @@ class ListTest : public StreamsTest {
   }
   Listed list(std::string_view prefix = {}, std::string_view after = {}, size_t limit = 100,
               std::string_view tenant = "t") {
-    auto outcome = streams_->list({tenant, prefix, after, limit});
+    auto outcome = streams_->list({{}, tenant, prefix, after, limit});
     EXPECT_TRUE(std::holds_alternative<Listed>(outcome));
     return std::get<Listed>(std::move(outcome));
   }
@@ -151,7 +151,7 @@ TEST_F(ListTest, AnAnswerWaitsForWhatItShows) {
     moment();
     EXPECT_TRUE(answered);
     rows_->lease = false;
-    EXPECT_EQ(unserved(streams_->list({"t", "", "", 1})), ErrorCode::kLeaseLost);
+    EXPECT_EQ(unserved(streams_->list({{}, "t", "", "", 1})), ErrorCode::kLeaseLost);
   });
 }
 
@@ -159,9 +159,9 @@ TEST_F(ListTest, DamageIsAnErrorAndNotAShortList) {
   run([&] {
     create("a");
     rows_->damage(Tree::kIndex, "?");
-    EXPECT_EQ(unserved(streams_->list({"t", "", "", 10})), ErrorCode::kCorrupt);
+    EXPECT_EQ(unserved(streams_->list({{}, "t", "", "", 10})), ErrorCode::kCorrupt);
     rows_->fail_next = Error{ErrorCode::kUnavailable, "away"};
-    EXPECT_EQ(unserved(streams_->list({"t", "", "", 10})), ErrorCode::kUnavailable);
+    EXPECT_EQ(unserved(streams_->list({{}, "t", "", "", 10})), ErrorCode::kUnavailable);
   });
 }
 

@@ -1,5 +1,5 @@
-// A shard's rows in memory: what is visible, what is durable, and everything that can come between
-// an answer and its giver, under a test's control.
+// Rows of one instance in memory: what is visible, what is durable, and everything that can come
+// between an answer and its giver, under a test's control.
 #pragma once
 
 #include <algorithm>
@@ -38,12 +38,16 @@ class MemoryRows : public ShardRows {
   /// What the next find, scan or wait_for_room fails with, once.
   std::optional<Error> fail_next;
   bool lease = true;
+  /// Of the shards that are served here; only listings name one.
+  std::vector<Prefix> shards{{}};
   WallTime wall_time{1'000'000};
   std::optional<WallTime> durable_wall_time;  // nullopt: what `wall` says
   bool wall_follows_clock = false;
   Generation mark;
   /// Whether changes are durable at once.
   bool acknowledge_at_once = true;
+  /// Called by each find, scan and wait_for_room before it does anything; may suspend.
+  std::function<void()> on_ask;
   /// Called with each change when it is applied.
   std::function<void(const Record&)> on_apply;
 
@@ -93,8 +97,12 @@ class MemoryRows : public ShardRows {
 
   // --- ShardRows ---
 
+  bool serves(StreamId id) const override {
+    return std::ranges::any_of(shards, [&](Prefix shard) { return shard.contains(id); });
+  }
+  bool serves(Prefix shard) const override { return std::ranges::count(shards, shard) > 0; }
   Result<std::optional<Row>> find_hot(StreamId id) override {
-    MORULA_TRY(before_read());
+    MORULA_TRY(before_read(id));
     ++finds;
     const auto found = meta_.lower_bound(row_key::stream(id));
     if (found == meta_.end() || !found->first.starts_with(row_key::stream(id))) return std::nullopt;
@@ -102,14 +110,14 @@ class MemoryRows : public ShardRows {
     return found->second;
   }
   Result<std::optional<Row>> find(std::string_view meta_key) override {
-    MORULA_TRY(before_read());
+    MORULA_TRY(before_read(row_key::stream_id(meta_key)));
     ++finds;
     const auto found = meta_.find(std::string(meta_key));
     if (found == meta_.end()) return std::nullopt;
     return found->second;
   }
   Result<> scan_data(DataScan& scan, const TakeRow& take) override {
-    MORULA_TRY(before_read());
+    MORULA_TRY(before_read(scan.id));
     ++scans;
     const std::string end = row_key::data(scan.id, scan.generation, scan.to);
     for (auto at = data_.upper_bound(row_key::data(scan.id, scan.generation, scan.from));
@@ -125,8 +133,9 @@ class MemoryRows : public ShardRows {
     }
     return {};
   }
-  Result<> scan_index(RangeScan& scan, const TakeRow& take) override {
+  Result<> scan_index(Prefix shard, RangeScan& scan, const TakeRow& take) override {
     MORULA_TRY(before_read());
+    if (!serves(shard)) return fail(ErrorCode::kMoved, "not served here");
     ++scans;
     for (auto at = index_.lower_bound(scan.from); at != index_.end() && at->first < scan.end;
          ++at) {
@@ -137,11 +146,12 @@ class MemoryRows : public ShardRows {
     }
     return {};
   }
-  std::optional<LogSeq> applied() const override {
+  std::optional<LogSeq> applied(Prefix) const override {
     if (log_.empty()) return std::nullopt;
     return log_.back().position;
   }
   LogSeq apply(StreamId id, const ChangedRows& changed) override {
+    MORULA_CHECK(serves(id), "a change of a stream that is not served here");
     std::vector<Row> rows;
     for (size_t i = 0; i < changed.size(); ++i)
       rows.push_back(changed[i].row.copy(changed[i].tree));
@@ -153,8 +163,8 @@ class MemoryRows : public ShardRows {
     if (acknowledge_at_once) acknowledge(position);
     return position;
   }
-  Result<MemoryReservation> wait_for_room(uint64_t, Change) override {
-    MORULA_TRY(before_read());
+  Result<MemoryReservation> wait_for_room(StreamId id, uint64_t, Change) override {
+    MORULA_TRY(before_read(id));
     while (!room_ && !fenced_) changed_.wait();
     if (fenced_) return fail(ErrorCode::kFenced, "fenced");
     return MemoryReservation();
@@ -178,10 +188,10 @@ class MemoryRows : public ShardRows {
     if (wrote == Wrote::kNo && !lease) return fail(ErrorCode::kLeaseLost, "no lease");
     return {};
   }
-  Generation next_generation(std::optional<Generation> last) const override {
+  Generation next_generation(StreamId, std::optional<Generation> last) const override {
     return std::max(mark, last.value_or(Generation(0))) + 1;
   }
-  WallTime durable_wall() const override { return durable_wall_time.value_or(wall()); }
+  WallTime durable_wall(StreamId) const override { return durable_wall_time.value_or(wall()); }
   WallTime wall() const override { return wall_follows_clock ? env_.clock.wall() : wall_time; }
 
  private:
@@ -202,8 +212,10 @@ class MemoryRows : public ShardRows {
       env_.clock.sleep(std::chrono::microseconds(env_.random.below(3000)));
     }
   }
-  Result<> before_read() {
+  Result<> before_read(std::optional<StreamId> id = std::nullopt) {
     maybe_suspend();
+    if (on_ask) on_ask();
+    if (id && !serves(*id)) return fail(ErrorCode::kMoved, "not served here");
     if (auto failing = std::exchange(fail_next, std::nullopt)) return fail(std::move(*failing));
     if (fail_one_in != 0 && env_.random.chance(1, fail_one_in)) {
       return fail(ErrorCode::kUnavailable, "the store is away");

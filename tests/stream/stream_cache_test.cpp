@@ -54,5 +54,27 @@ TEST(StreamCache, ShrinksAgainOnceItMay) {
   EXPECT_EQ(cache.size(), 4u);
 }
 
+TEST(StreamCache, ForgetsTheStatesOfOneSpaceWhoeverHoldsThem) {
+  StreamCache cache(10);
+  const auto place = [](uint64_t half, uint64_t number) {
+    return StreamId{half << 63 | number, number};
+  };
+  std::vector<StreamStatePtr> held;
+  for (uint64_t i = 0; i < 3; ++i) {
+    for (const uint64_t half : {0, 1}) held.push_back(cache.get(place(half, i)));
+  }
+  cache.get(place(1, 0))->position = LogSeq(7);
+  cache.forget(*Prefix::parse("1"));
+  EXPECT_EQ(cache.size(), 3u);
+  for (uint64_t i = 0; i < 3; ++i) {
+    EXPECT_FALSE(held[2 * i]->gone);
+    EXPECT_EQ(cache.get(place(0, i)), held[2 * i]);
+    EXPECT_TRUE(held[2 * i + 1]->gone);
+    EXPECT_FALSE(cache.get(place(1, i))->gone);
+  }
+  cache.forget({});
+  EXPECT_EQ(cache.size(), 0u);
+}
+
 }  // namespace
 }  // namespace morula

@@ -1,7 +1,7 @@
 // Many fibers, one shard, and everything that can come between: suspensions, cancelled requests,
-// failing stores, evicted states, takeovers that lose what was not acknowledged. Whatever happens,
-// every answer must be that of the model at some moment between request and answer, of a state
-// that was durable by then.
+// failing stores, evicted states, takeovers that lose what was not acknowledged, moves to another
+// owner and back. Whatever happens, every answer must be that of the model at some moment between
+// request and answer, of a state that was durable by then.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -47,7 +47,7 @@ class ModelRun {
     for (auto& moments : moments_) moments.push_back({{}, 0, true});
   }
 
-  void run(const std::vector<std::vector<Wish>>& scripts, uint64_t takeovers) {
+  void run(const std::vector<std::vector<Wish>>& scripts, uint64_t takeovers, uint64_t moves) {
     const bool ended = world_.run([&](const Env& env) {
       env_ = &env;
       begin_incarnation();
@@ -61,6 +61,12 @@ class ModelRun {
             for (uint64_t i = 0; i < takeovers; ++i) {
               env.clock.sleep(std::chrono::microseconds(env.random.below(15'000)));
               take_over();
+            }
+          });
+          clients.spawn("moves", [&] {
+            for (uint64_t i = 0; i < moves; ++i) {
+              env.clock.sleep(std::chrono::microseconds(env.random.below(15'000)));
+              move();
             }
           });
           clients.join();
@@ -103,6 +109,7 @@ class ModelRun {
 
   void begin_incarnation() {
     current_ = std::make_shared<Incarnation>(*env_, limits_);
+    before_.reset();
     MemoryRows& rows = current_->rows;
     rows.acknowledge_at_once = false;
     rows.wall_follows_clock = true;
@@ -150,6 +157,34 @@ class ModelRun {
     current_->rows.lease = false;
     current_->rows.fence();
     begin_incarnation();
+  }
+
+  /// A handoff, to the incarnation that had the shard before, if there is one. Now and then it
+  /// fails after the shard has stopped, which then goes on.
+  void move() {
+    const std::shared_ptr<Incarnation> from = current_;
+    const std::shared_ptr<Incarnation> to = before_;
+    from->rows.shards.clear();
+    env_->clock.sleep(std::chrono::microseconds(env_->random.below(4000)));
+    if (from != current_) return;  // taken over meanwhile
+    if (env_->random.chance(1, 3)) {
+      from->rows.shards = {Prefix{}};
+      return;
+    }
+    acknowledge(journal_.size());
+    if (to) {
+      std::vector<MemoryRows::Record> missed;
+      for (size_t i = left_at_; i < journal_.size(); ++i) missed.push_back(journal_[i].record);
+      current_ = to;
+      current_->rows.restore(missed);
+      current_->rows.shards = {Prefix{}};
+      base_ = journal_.size() - current_->rows.log().size();
+    } else {
+      begin_incarnation();
+    }
+    from->streams.forget({});
+    left_at_ = journal_.size();
+    before_ = from;
   }
 
   // --- Clients ---
@@ -296,18 +331,20 @@ class ModelRun {
   StreamLimits limits_;
   const Env* env_ = nullptr;
   std::shared_ptr<Incarnation> current_;
-  std::vector<Entry> journal_;  // all that is or may become durable
-  size_t base_ = 0;             // of it, what the current incarnation found
+  std::shared_ptr<Incarnation> before_;  // whom the shard was moved from
+  size_t left_at_ = 0;                   // of the journal, what it knows
+  std::vector<Entry> journal_;           // all that is or may become durable
+  size_t base_ = 0;                      // of it, what the current incarnation found
   uint64_t tick_ = 0;
   std::array<std::vector<Moment>, kStreams> moments_;
   std::vector<Made> made_;
 };
 
-size_t play(uint64_t seed, uint64_t clients, uint64_t takeovers) {
+size_t play(uint64_t seed, uint64_t clients, uint64_t takeovers, uint64_t moves = 0) {
   const auto scripts = *rc::gen::container<std::vector<std::vector<Wish>>>(
       clients, rc::gen::container<std::vector<Wish>>(any_wish()));
   ModelRun run(seed);
-  run.run(scripts, takeovers);
+  run.run(scripts, takeovers, moves);
   run.check();
   return run.answered();
 }
@@ -322,6 +359,11 @@ RC_GTEST_PROP(StreamsModel, ManyClientsSeeOneOrderOfThings, (uint64_t seed)) {
 
 RC_GTEST_PROP(StreamsModel, NothingAnsweredIsLostByATakeover, (uint64_t seed)) {
   play(seed, 5, *rc::gen::inRange<uint64_t>(1, 5));
+}
+
+RC_GTEST_PROP(StreamsModel, NothingAnsweredIsLostOrStaleWhenTheShardGoesAndComesBack,
+              (uint64_t seed)) {
+  play(seed, 5, *rc::gen::inRange<uint64_t>(0, 2), *rc::gen::inRange<uint64_t>(2, 8));
 }
 
 }  // namespace
