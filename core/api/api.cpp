@@ -116,10 +116,11 @@ HttpResponse Api::handle_list(const RequestTarget& target, const HttpRequest& re
 
 HttpResponse Api::handle_cell(const RequestTarget& target, const HttpRequest& request) {
   HeaderReader headers(request.headers);
-  const Asking asking = read_asking(headers);  // which is nobody's business but the operator's
+  const Asking asking = read_asking(headers);
   if (headers.wrong()) return error_response(400, "invalid_header", *headers.wrong());
   if (asking.hops > kHopsMax) return moving_response();
-  return CellRoutes(env_, config_, *cell_, target.raw_path(), request, asking.hops).run();
+  return CellRoutes(env_, config_, hasher_, *cell_, target, asking.tenant, request, asking.hops)
+      .run();
 }
 
 }  // namespace morula

@@ -47,6 +47,12 @@ class CellControl {
 
   /// Reads topology and member documents afresh. Suspends; throws Cancelled.
   virtual Result<CellView> view() = 0;
+  /// The view's `moves` alone. As `view`, unless they are known without looking at the store.
+  virtual Result<std::vector<CellView::Move>> moves() {
+    auto seen = view();
+    MORULA_TRY(seen);
+    return std::move(seen->moves);
+  }
 
   // Each suspends until it is resolved, and throws Cancelled, after which it may still happen.
   // Errors: kMoved: this instance does not own the shard (any more). kInvalid: refused, with why

@@ -78,14 +78,9 @@ Json shard_json(const CellView& view, const TopologyShard& shard) {
 
 }  // namespace
 
-CellMoves own_moves(const CellView& view) {
-  CellMoves moves;
-  for (const CellView::Move& move : view.moves) moves.moves.push_back({move.prefix, move.to.name});
-  return moves;
-}
-
 CellMoves gather_moves(const Env& env, const CellView& view) {
-  CellMoves all = own_moves(view);
+  CellMoves all;
+  for (const CellView::Move& move : view.moves) all.moves.push_back({move.prefix, move.to.name});
   const std::vector<CellView::Known> owners = other_owners(view);
   std::vector<Result<std::vector<ShardMove>>> told(owners.size());
   // No body fails: who does not tell is named, and the others count.
@@ -145,6 +140,26 @@ std::string report_of(const CellView& view, const CellMoves& moves) {
                            {"moves", std::move(under_way)},
                            {"silent", std::move(silent)}})
       .pretty();
+}
+
+std::string report_of(const std::vector<CellView::Move>& own) {
+  Json::Array moves;
+  for (const CellView::Move& move : own) {
+    moves.emplace_back(Json::Object{{"prefix", move.prefix.text()}, {"to", move.to.name}});
+  }
+  return Json(Json::Object{{"moves", std::move(moves)}}).compact() + "\n";
+}
+
+std::string report_of(const CellView& view, const CellMoves& moves, StreamId stream) {
+  const BucketPlan plan = plan_of(view.topology, live_names(view), moves.moves);
+  const BucketPlacement& placement = plan.placement_for(stream);
+  Json::Object json{{"version", plan.version().value},
+                    {"bucket", plan.bucket_of(stream)},
+                    {"owner", placement.member}};
+  const CellView::Known* owner = live_member(view, view.topology.shard_of(stream).owner);
+  if (owner != nullptr) json.emplace("address", owner->address);
+  if (placement.migrating()) json.emplace("to", placement.to);
+  return Json(std::move(json)).compact() + "\n";
 }
 
 }  // namespace morula

@@ -17,8 +17,6 @@ struct CellMoves {
   std::vector<std::string> silent;  // names of live owners that did not answer
 };
 
-/// Of this instance alone.
-CellMoves own_moves(const CellView& view);
 /// Of this and every other live instance that owns a shard; each is asked once, a few at a time,
 /// and waited for a bounded time. What they say of others' shards is not believed. Suspends;
 /// throws Cancelled.
@@ -29,5 +27,10 @@ std::vector<std::string> live_names(const CellView& view);
 
 /// The body of `GET /v1/cell`.
 std::string report_of(const CellView& view, const CellMoves& moves);
+/// The same where another instance asks: what this one alone knows.
+std::string report_of(const std::vector<CellView::Move>& own);
+/// {"version","bucket","owner","address"}, and "to" while the stream's shard is on its way there.
+/// Without "address" the owner is gone, and another takes over.
+std::string report_of(const CellView& view, const CellMoves& moves, StreamId stream);
 
 }  // namespace morula

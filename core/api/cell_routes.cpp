@@ -47,6 +47,14 @@ HttpResponse invalid_body(const Error& error, std::string_view example) {
                         error.message + "; the body is like " + std::string(example));
 }
 
+HttpResponse shown(std::string body) {
+  HttpResponse response;
+  response.headers.add("Content-Type", "application/json");
+  response.headers.add("Cache-Control", "no-store");
+  response.body = std::move(body);
+  return response;
+}
+
 std::string_view example_of(CellStep::Kind kind) {
   return kind == CellStep::Kind::kMove ? R"({"prefix":"01","to":"i2"})" : R"({"prefix":"01"})";
 }
@@ -73,7 +81,8 @@ HttpResponse CellRoutes::run() {
   }
   if (shows) {
     const bool reads = request_.method == "GET" || request_.method == "HEAD";
-    return reads ? show(!what_.empty()) : method_not_allowed("GET, HEAD");
+    if (!reads) return method_not_allowed("GET, HEAD");
+    return what_.empty() ? show() : show_plan();
   }
   if (request_.method != "POST") return method_not_allowed("POST");
   if (request_.body.size() > kBodyBytesMax) {
@@ -83,17 +92,30 @@ HttpResponse CellRoutes::run() {
   return step == kSteps.end() ? drain() : change(step->second);
 }
 
-HttpResponse CellRoutes::show(bool as_plan) {
+HttpResponse CellRoutes::show() {
+  if (hops_ > 0) {
+    const auto moves = control_.moves();
+    return moves ? shown(report_of(*moves)) : unserved_response(moves.error(), "cell_busy");
+  }
   const auto view = control_.view();
   if (!view) return unserved_response(view.error(), "cell_busy");
-  const CellMoves moves = hops_ > 0 ? own_moves(*view) : gather_moves(env_, *view);
-  HttpResponse response;
-  response.headers.add("Content-Type", "application/json");
-  response.headers.add("Cache-Control", "no-store");
-  response.body = as_plan
-                      ? encode_bucket_plan(plan_of(view->topology, live_names(*view), moves.moves))
-                      : report_of(*view, moves);
-  return response;
+  return shown(report_of(*view, gather_moves(env_, *view)));
+}
+
+HttpResponse CellRoutes::show_plan() {
+  const auto path = target_.parameter("path");
+  if (!path) return error_response(400, "invalid_query", path.error().message);
+  const uint64_t bytes_max = config_.stream.path_bytes_max;
+  if (*path && ((*path)->empty() || (*path)->size() > bytes_max || !is_printable_utf8(**path))) {
+    return error_response(400, "invalid_query",
+                          "path is that of a stream: 1 to " + std::to_string(bytes_max) +
+                              " bytes of UTF-8 without control characters");
+  }
+  const auto view = control_.view();
+  if (!view) return unserved_response(view.error(), "cell_busy");
+  const CellMoves moves = gather_moves(env_, *view);
+  if (*path) return shown(report_of(*view, moves, hasher_(tenant_, **path).id));
+  return shown(encode_bucket_plan(plan_of(view->topology, live_names(*view), moves.moves)));
 }
 
 HttpResponse CellRoutes::change(CellStep::Kind kind) {

@@ -4,6 +4,8 @@
 //   GET  /v1/cell                                      shards, members, moves under way
 //   GET  /v1/cell/plan                                 the bucket plan that they amount to
 //                                                      (core/topology/bucket_plan_document.hpp)
+//   GET  /v1/cell/plan?path=a/b                        the part of it that the stream is in; the
+//                                                      bucket of a stream never changes
 //   POST /v1/cell/split  {"prefix":"01"}               one shard becomes its two halves
 //   POST /v1/cell/merge  {"prefix":"0"}                shards 00 and 01 become 0; where they live
 //                                                      apart, the second is moved first
@@ -12,13 +14,15 @@
 //                                                      with fewest
 //
 // `prefix` is "root" or 1 to 12 of 0 and 1. Of moves, those are told that live owners know of;
-// `silent` names the owners that did not answer. A change says what is to be: it is answered
+// `silent` names the owners that did not answer; another instance is told `moves` alone. A change
+// says what is to be: it is answered
 // {"changed","version"} once it is so, with `changed` false if it was so before; `version` is of a
 // topology that has it. Of drain, `moved` and `left` say what became of each shard.
 //
 //  status  code               when
 //  200
 //  400     invalid_body       the body is not one JSON object of exactly those members
+//  400     invalid_query      `path` is no path of a stream
 //  400     invalid_header     as for streams (core/api/stream_routes.hpp)
 //  404     no_such_shard, no_such_instance
 //  405     method_not_allowed
@@ -51,12 +55,16 @@ bool is_cell_path(std::string_view raw_path);
 class CellRoutes {
  public:
   /// Everything outlives the call of `run`. `hops`: of the request as it arrived.
-  CellRoutes(const Env& env, const ApiConfig& config, CellControl& control,
-             std::string_view raw_path, const HttpRequest& request, uint64_t hops)
+  CellRoutes(const Env& env, const ApiConfig& config, const StreamHasher& hasher,
+             CellControl& control, const RequestTarget& target, std::string_view tenant,
+             const HttpRequest& request, uint64_t hops)
       : env_(env),
         config_(config),
+        hasher_(hasher),
         control_(control),
-        what_(raw_path.substr(kCellPath.size())),
+        target_(target),
+        what_(target.raw_path().substr(kCellPath.size())),
+        tenant_(tenant),
         request_(request),
         hops_(hops) {}
 
@@ -64,14 +72,18 @@ class CellRoutes {
   HttpResponse run();
 
  private:
-  HttpResponse show(bool as_plan);
+  HttpResponse show();
+  HttpResponse show_plan();
   HttpResponse change(CellStep::Kind kind);
   HttpResponse drain();
 
   const Env& env_;
   const ApiConfig& config_;
+  const StreamHasher& hasher_;
   CellControl& control_;
+  const RequestTarget& target_;
   const std::string_view what_;  // "", "/plan", "/split", ...
+  const std::string_view tenant_;
   const HttpRequest& request_;
   const uint64_t hops_;
 };

@@ -231,10 +231,10 @@ TEST_F(CellTest, ADrainTellsWhatIsLeftAndWhy) {
 
 TEST_F(CellTest, WhatIsUnderWayAnywhereIsToldEverywhere) {
   cell_.own({{"00", "i1"}, {"01", "i2"}, {"1", "i2"}});
-  i1_.control.moves = {{prefix("00"), cell_.incarnation("i3")}};
-  i2_.control.moves = {{prefix("01"), cell_.incarnation("i1")},
-                       {prefix("00"), cell_.incarnation("i2")}};  // which is not its own
-  i3_.control.moves = {{prefix("1"), cell_.incarnation("i3")}};
+  i1_.control.under_way = {{prefix("00"), cell_.incarnation("i3")}};
+  i2_.control.under_way = {{prefix("01"), cell_.incarnation("i1")},
+                           {prefix("00"), cell_.incarnation("i2")}};  // which is not its own
+  i3_.control.under_way = {{prefix("1"), cell_.incarnation("i3")}};
   run([&] {
     const Json shown = json_of(ask(i2_, "", ""));
     EXPECT_EQ(shown.string_at("asked"), std::string("i2"));
@@ -253,9 +253,37 @@ TEST_F(CellTest, WhatIsUnderWayAnywhereIsToldEverywhere) {
   });
 }
 
+TEST_F(CellTest, TheBucketOfAStreamLeadsToItsOwner) {
+  cell_.own({{"0", "i1"}, {"1", "i2"}});
+  i2_.control.under_way = {{prefix("1"), cell_.incarnation("i3")}};
+  const StreamHasher hasher = test_hasher();
+  run([&] {
+    for (const char* path : {"a", "b", "c", "d/e f"}) {
+      const StreamId id = hasher("default", path).id;
+      const bool first = prefix("0").contains(id);
+      HttpRequest request;
+      request.method = "GET";
+      request.target = "/v1/cell/plan?path=" + percent_encode(path);
+      const Json told = json_of(ask(i3_, request));
+      EXPECT_EQ(told.u64_at("bucket"), id.high >> 52);
+      EXPECT_EQ(told.string_at("owner"), std::string(first ? "i1" : "i2"));
+      EXPECT_EQ(told.string_at("address"), first ? i1_.api.address : i2_.api.address);
+      EXPECT_EQ(told.find("to") == nullptr, first);
+      request.headers.set("Morula-Tenant", "other");
+      EXPECT_EQ(json_of(ask(i3_, request)).u64_at("bucket"), hasher("other", path).id.high >> 52);
+    }
+    cell_.set_state("i1", MemberState::kExpired);
+    cell_.own({{"root", "i1"}});
+    HttpRequest request;
+    request.method = "GET";
+    request.target = "/v1/cell/plan?path=a";
+    EXPECT_EQ(json_of(ask(i3_, request)).find("address"), nullptr);
+  });
+}
+
 TEST_F(CellTest, AnOwnerThatDoesNotTellIsNamedAndTheRestIsToldSoon) {
   cell_.own({{"00", "i1"}, {"01", "i2"}, {"1", "i3"}});
-  i3_.control.moves = {{prefix("1"), cell_.incarnation("i1")}};
+  i3_.control.under_way = {{prefix("1"), cell_.incarnation("i1")}};
   i2_.api.process.pause();
   run([&] {
     const Time asked = env_->clock.now();

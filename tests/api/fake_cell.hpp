@@ -59,14 +59,14 @@ class FakeControl : public CellControl {
  public:
   FakeControl(FakeCell& cell, std::string name) : cell_(cell), name_(std::move(name)) {}
 
-  std::vector<CellView::Move> moves;
+  std::vector<CellView::Move> under_way;
   std::deque<Error> failures;  // of the next changes
   std::optional<Error> blind;  // of views
   std::vector<std::string> asked;
 
   Result<CellView> view() override {
     if (blind) return fail(*blind);
-    return CellView{cell_.topology, cell_.members, self(), moves};
+    return CellView{cell_.topology, cell_.members, self(), under_way};
   }
   Result<Changed> split(Prefix prefix) override {
     MORULA_TRY(begin("split " + prefix.text(), prefix));
