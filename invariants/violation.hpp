@@ -11,19 +11,21 @@
 namespace morula::invariants {
 
 // name, number in DESIGN.md ("" where it has none), what must hold
-#define MORULA_INVARIANTS(X)                                                                  \
-  X(kNothingLost, "1", "no acknowledged append is lost or changed")                           \
-  X(kNothingTwice, "2", "no append appears twice; offsets never repeat or go back")           \
-  X(kLinearizable, "3", "every stream's history is linearizable")                             \
-  X(kOneAcknowledger, "4", "no two incarnations acknowledge for one stream after a transfer") \
-  X(kNothingDangling, "6", "all that a reachable manifest names exists")                      \
-  X(kAppendPath, "7", "the only write before an acknowledgement is the log PUT")              \
-  X(kServed, "8", "after healing every stream is served and every request ends")              \
-  X(kExpiry, "13", "a stream with a deadline is there until then, and gone for good after")   \
-  X(kListing, "14", "a listing is in order, and shows only what somebody created")            \
-  X(kPlan, "15", "a served bucket plan is the topology's, and a sound one to plan on with")   \
-  X(kNoFalseFencing, "F", "an incarnation stops as fenced only if it was fenced or expired")  \
-  X(kOwnershipRule, "R", "the steps of the ownership protocol are taken as its rules say")    \
+#define MORULA_INVARIANTS(X)                                                                   \
+  X(kNothingLost, "1", "no acknowledged append is lost or changed")                            \
+  X(kNothingTwice, "2", "no append appears twice; offsets never repeat or go back")            \
+  X(kLinearizable, "3", "every stream's history is linearizable")                              \
+  X(kOneAcknowledger, "4", "no two incarnations acknowledge for one stream after a transfer")  \
+  X(kNothingDangling, "6", "all that a reachable manifest names exists")                       \
+  X(kAppendPath, "7", "the only write before an acknowledgement is the log PUT")               \
+  X(kServed, "8", "after healing every stream is served and every request ends")               \
+  X(kExpiry, "13", "a stream with a deadline is there until then, and gone for good after")    \
+  X(kListing, "14", "a listing is in order, and shows only what somebody created")             \
+  X(kPlan, "15", "a served bucket plan is the topology's, and a sound one to plan on with")    \
+  X(kCellAnswer, "16", "a split, merge or move that was answered is in the topology it names") \
+  X(kPrompt, "17", "splits and merges let nobody wait")                                        \
+  X(kNoFalseFencing, "F", "an incarnation stops as fenced only if it was fenced or expired")   \
+  X(kOwnershipRule, "R", "the steps of the ownership protocol are taken as its rules say")     \
   X(kNoErrorLine, "E", "nothing is logged as an error that no injected fault explains")
 
 enum class Invariant : uint8_t {

@@ -52,6 +52,7 @@ StoreFate RequestFaults::store_fate(const StoreRequest& request) {
   fate.to_store = draw_store_latency(random_, simulation_.plan().store_speed);
   fate.to_caller = draw_store_latency(random_, simulation_.plan().store_speed);
   if (healed_) return fate;
+  if (request.purpose == Purpose::kOwnership) fate.to_store += simulation_.plan().ownership_delay;
   draw_store_faults(request, fate);
   apply_store_links(request, fate);
   episodes_.apply(request, simulation_.world().now(), fate);

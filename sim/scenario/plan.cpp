@@ -51,6 +51,9 @@ constexpr uint64_t kDiskBytes[] = {20'000, 200'000, 16 * kMiB};
 constexpr uint64_t kDiskRates[] = {0, 10, 100};
 constexpr uint8_t kGhostBits[] = {0, 0, 0, 0, 1, 2};
 constexpr uint8_t kPrefixBits[] = {0, 0, 0, 1, 2};
+constexpr uint32_t kOperators[] = {0, 0, 0, 1, 2};
+constexpr int64_t kOperatorPauseMs[] = {200, 1000, 5000};
+constexpr uint8_t kOperatorBits[] = {1, 2, 3, 4};
 
 // Per mille of requests, or hundredths of events per active phase.
 constexpr uint32_t kRequestRates[] = {2, 5, 20, 60};
@@ -136,6 +139,15 @@ SimDiskManners draw_disk(Random& random) {
   return disk;
 }
 
+OperatorHabits draw_operators(Random& random) {
+  OperatorHabits operators;
+  operators.count = pick(random, kOperators);
+  operators.pause = milliseconds(pick(random, kOperatorPauseMs));
+  operators.bits_max = pick(random, kOperatorBits);
+  operators.two_at_once = static_cast<uint32_t>(random.below(4));
+  return operators;
+}
+
 std::string ms(Duration duration) {
   return std::to_string(duration.count() / 1'000'000) + "ms";
 }
@@ -151,6 +163,10 @@ std::string describe(const Plan& plan) {
   text += " wall_error=" + std::to_string(plan.wall_error_max_ms) + "ms";
   text += " ghost_bits=" + std::to_string(plan.ghost_bits);
   text += plan.one_machine ? " one machine" : "";
+  if (plan.operators.count > 0) {
+    text += " operators=" + std::to_string(plan.operators.count) + " each " +
+            ms(plan.operators.pause) + " to " + std::to_string(plan.operators.bits_max) + " bits";
+  }
   text += " lease=" + ms(instance.lease.lease) + " heartbeat=" + ms(instance.lease.heartbeat);
   text += " watch=" + ms(instance.lease.watch_interval);
   text += " window=" + std::to_string(instance.log.window);
@@ -192,6 +208,7 @@ Plan draw_plan(Random& random) {
   if (plan.store_speed > 0) plan.instance.block_cache_bytes = kMiB;
   draw_faults(random, plan.faults);
   plan.disk = draw_disk(random);
+  plan.operators = draw_operators(random);
   return plan;
 }
 

@@ -17,6 +17,19 @@
 
 namespace morula::sim {
 
+/// What operators of the cell ask for while faults happen.
+struct OperatorHabits {
+  uint32_t count = 0;  // of operators, each of whom waits for an answer before he asks for more
+  Duration pause = std::chrono::milliseconds(500);  // between two, on average
+  uint32_t splits = 4;                              // weights
+  uint32_t merges = 4;
+  uint32_t moves = 3;
+  uint32_t drains = 0;
+  uint8_t bits_max = 3;      // no shard is split beyond
+  uint32_t nonsense = 2;     // of 10: what can't be done, or is so already
+  uint32_t two_at_once = 0;  // of 10: with another of the same lineage, at another instance
+};
+
 struct Plan {
   uint32_t instances = 3;
   uint32_t clients = 8;
@@ -26,6 +39,11 @@ struct Plan {
   Duration downtime_max = std::chrono::seconds(20);
   /// Clients delete streams often, not just now and then.
   bool clients_delete = false;
+  OperatorHabits operators;
+  /// Requests to the store about ownership take so much longer.
+  Duration ownership_delay{};
+  /// Each append and read of a stream is to be answered within it, and served; 0: no such bound.
+  Duration answer_within{};
   Duration active = std::chrono::seconds(60);
   Duration settle_max = std::chrono::seconds(600);
   /// Mean pause of a client between two operations.

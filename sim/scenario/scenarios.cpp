@@ -4,7 +4,9 @@
 #include "sim/scenario/cell_workload.hpp"
 #include "sim/scenario/ghost_workload.hpp"
 #include "sim/scenario/memory_workload.hpp"
+#include "sim/scenario/operator_workload.hpp"
 #include "sim/scenario/plan_workload.hpp"
+#include "sim/scenario/prompt_workload.hpp"
 #include "sim/scenario/scenario.hpp"
 #include "sim/scenario/storms.hpp"
 
@@ -16,6 +18,8 @@ std::vector<std::unique_ptr<Workload>> cell_under_faults() {
   std::vector<std::unique_ptr<Workload>> parts;
   parts.push_back(std::make_unique<CellWorkload>());
   parts.push_back(std::make_unique<ClientWorkload>());
+  parts.push_back(std::make_unique<OperatorWorkload>());
+  parts.push_back(std::make_unique<PromptWorkload>());
   parts.push_back(std::make_unique<GhostWorkload>());
   parts.push_back(std::make_unique<FaultWorkload>());
   parts.push_back(std::make_unique<MemoryWorkload>());
@@ -113,6 +117,26 @@ constexpr Scenario kScenarios[] = {
     {"expiry_storm",
      "streams expire while their owners change and clocks disagree",
      expiry_storm,
+     cell_under_faults,
+     {}},
+    {"split_merge_storm",
+     "shards are split, merged and moved while owners die, stall and lose what they sent",
+     split_merge_storm,
+     cell_under_faults,
+     {}},
+    {"move_storm",
+     "shards are handed from one owner to the next, and back, under any fault",
+     move_storm,
+     cell_under_faults,
+     {}},
+    {"lineage_races",
+     "changes of one lineage at once, with flush, compaction, collection and takeover",
+     lineage_races,
+     cell_under_faults,
+     {}},
+    {"split_quiet",
+     "no faults, slow changes of the topology: splits and merges pause nobody",
+     split_quiet,
      cell_under_faults,
      {}},
     {"clock_beyond_bound", "clocks differ by more than is promised: stale reads, nothing worse",

@@ -2,34 +2,14 @@
 
 #include <iterator>
 
+#include "sim/scenario/storm_parts.hpp"
+
 namespace morula::sim {
 
 namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-
-void set_lease(Plan& plan, Duration lease) {
-  LeaseConfig& config = plan.instance.lease;
-  config.lease = lease;
-  config.lease_alone = lease;
-  config.heartbeat = lease / 4;
-  config.heartbeat_alone = lease / 4;
-  config.watch_interval = milliseconds(200);
-}
-
-void set_attempts(Plan& plan, Duration timeout) {
-  for (RetryConfig* retry :
-       {&plan.instance.retry, &plan.instance.log.retry, &plan.instance.shard.retry}) {
-    retry->attempt_timeout = timeout;
-    retry->backoff_max = milliseconds(200);
-  }
-}
-
-/// Several instances, so that there is somebody to take over.
-void at_least_two(Plan& plan, Random& random) {
-  if (plan.instances < 2) plan.instances = 2 + static_cast<uint32_t>(random.below(2));
-}
 
 using Shape = void (*)(Plan&, Random&);
 
@@ -306,10 +286,10 @@ void clock_beyond_bound(Plan& plan, Random& random) {
 /// What the swarm draws, or one of the storms on top of it.
 void anything(Plan& plan, Random& random) {
   constexpr Shape kStorms[] = {
-      takeover_storm, zombie_storm,        store_storm,       lease_storm,
-      log_storm,      network_storm,       restart_same_name, two_standbys,
-      rolling_stops,  deletes_and_creates, zombie_writers,    many_owners,
-      expiry_storm,   garbage_storm,       disk_storm,        memory_storm};
+      takeover_storm, zombie_storm,      store_storm,  lease_storm,   log_storm,
+      network_storm,  restart_same_name, two_standbys, rolling_stops, deletes_and_creates,
+      zombie_writers, many_owners,       expiry_storm, garbage_storm, disk_storm,
+      memory_storm,   split_merge_storm, move_storm,   lineage_races};
   if (random.chance(1, 2)) kStorms[random.below(std::size(kStorms))](plan, random);
 }
 

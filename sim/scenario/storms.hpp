@@ -25,6 +25,10 @@ void two_standbys(Plan& plan, Random& random);
 void rolling_stops(Plan& plan, Random& random);
 void deletes_and_creates(Plan& plan, Random& random);
 void expiry_storm(Plan& plan, Random& random);
+void split_merge_storm(Plan& plan, Random& random);
+void move_storm(Plan& plan, Random& random);
+void lineage_races(Plan& plan, Random& random);
+void split_quiet(Plan& plan, Random& random);
 void clock_beyond_bound(Plan& plan, Random& random);
 void anything(Plan& plan, Random& random);
 

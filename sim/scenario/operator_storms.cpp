@@ -1,0 +1,103 @@
+// Storms whose operators divide, join and move shards.
+#include "sim/scenario/storm_parts.hpp"
+#include "sim/scenario/storms.hpp"
+
+namespace morula::sim {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+/// Crashes, pauses and stores as storms have them, in half of the worlds; in the others nothing but
+/// what operators ask for.
+void fault_half(Plan& plan, Random& random) {
+  plan.faults = {};
+  if (random.chance(1, 2)) return;
+  set_lease(plan, seconds(2 + random.below(2)));
+  for (const Fault fault : {Fault::crash, Fault::crash_at_step, Fault::crash_at_request,
+                            Fault::pause_long, Fault::pause_at_step, Fault::pause_at_request}) {
+    plan.faults[fault] = random.chance(1, 2) ? 300 : 0;
+  }
+  for (const Fault fault :
+       {Fault::store_late, Fault::store_again, Fault::store_answer_lost, Fault::store_request_lost,
+        Fault::store_error_applied, Fault::store_slow}) {
+    plan.faults[fault] = random.chance(1, 2) ? 30 : 0;
+  }
+}
+
+}  // namespace
+
+/// Few bits, so that the same lineages are divided and joined again and again.
+void split_merge_storm(Plan& plan, Random& random) {
+  at_least_two(plan, random);
+  fault_half(plan, random);
+  plan.operators.count = 1 + static_cast<uint32_t>(random.below(2));
+  plan.operators.pause = milliseconds(100 + random.below(400));
+  plan.operators.bits_max = static_cast<uint8_t>(2 + random.below(3));
+  plan.operators.moves = random.chance(1, 2) ? 1 : 0;
+  plan.streams = 12;
+  plan.clients = 8;
+  plan.instance.shard.unflushed_bytes_max = random.chance(1, 2) ? 12'000 : 100'000;
+  plan.instance.trim_interval = milliseconds(random.chance(1, 2) ? 200 : 2000);
+}
+
+void move_storm(Plan& plan, Random& random) {
+  at_least_two(plan, random);
+  fault_half(plan, random);
+  plan.operators.count = 1 + static_cast<uint32_t>(random.below(3));
+  plan.operators.pause = milliseconds(100 + random.below(400));
+  plan.operators.splits = 1;
+  plan.operators.merges = 1;
+  plan.operators.moves = 10;
+  plan.operators.drains = static_cast<uint32_t>(random.below(2));
+  plan.operators.bits_max = 2;
+  plan.instance.first_prefix_bits = static_cast<uint8_t>(random.below(3));
+  plan.instance.shard.unflushed_bytes_max = random.chance(1, 2) ? 12'000 : 100'000;
+  plan.instance.trim_interval = milliseconds(random.chance(1, 2) ? 200 : 2000);
+  if (random.chance(1, 3)) {
+    plan.faults[Fault::request_lost] = 40;
+    plan.faults[Fault::answer_lost] = 40;
+    plan.faults[Fault::partition] = 200;
+  }
+}
+
+/// Everything that changes a manifest, of two or three shards.
+void lineage_races(Plan& plan, Random& random) {
+  garbage_storm(plan, random);
+  fault_half(plan, random);
+  plan.operators.count = 2 + static_cast<uint32_t>(random.below(2));
+  plan.operators.pause = milliseconds(50 + random.below(200));
+  plan.operators.bits_max = static_cast<uint8_t>(1 + random.below(2));
+  plan.operators.two_at_once = 6;
+  plan.instance.trim_interval = milliseconds(200);
+  plan.instance.shard.held_log_objects_max = 12;
+  plan.clients_delete = random.chance(1, 2);
+}
+
+/// A change of the topology takes seconds here, so that whoever waits for one is told apart.
+void split_quiet(Plan& plan, Random& random) {
+  no_faults(plan, random);
+  plan.ghost_bits = 0;
+  plan.disk = {};
+  plan.store_speed = 0;
+  plan.manners.loser_error_percent = 0;
+  plan.ownership_delay = milliseconds(700);
+  plan.answer_within = milliseconds(600);
+  plan.operators.count = 1;
+  plan.operators.pause = milliseconds(100);
+  plan.operators.moves = 0;
+  plan.operators.bits_max = static_cast<uint8_t>(1 + random.below(4));
+  plan.streams = 12;
+  InstanceConfig& config = plan.instance;
+  config.first_prefix_bits = 0;
+  config.forward_timeout = seconds(30);
+  config.retry.attempt_timeout = seconds(5);
+  config.shard.retry = config.retry;
+  config.shard.unflushed_bytes_max = kMiB;
+  config.log.puts_per_second = 0;
+  config.log.batch_bytes_max = kMiB;
+  plan.memory.shares.memtables = 64 * kMiB;
+}
+
+}  // namespace morula::sim
