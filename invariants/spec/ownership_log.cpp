@@ -122,13 +122,13 @@ void OwnershipLog::each_step(const State& now, const std::function<void(const St
 
 void OwnershipLog::each_owner_step(const State& now,
                                    const std::function<void(const Step&)>& call) const {
-  for (int i = 1; i <= c_.incarnations; ++i) {
-    for (int x = 1; x <= c_.shards; ++x) {
+  for (int i = 1; i <= now.incarnation_count(); ++i) {
+    for (int x = 1; x <= now.shard_count(); ++x) {
       for (const Action action :
            {Action::kPutLog, Action::kFlush, Action::kReplay, Action::kReopen}) {
         call({.action = action, .incarnation = i, .shard = x});
       }
-      for (int j = 1; j <= c_.incarnations; ++j) {
+      for (int j = 1; j <= now.incarnation_count(); ++j) {
         call({.action = Action::kHandAsk, .incarnation = i, .other = j, .shard = x});
       }
     }
@@ -162,7 +162,7 @@ void OwnershipLog::each_taker_step(const State& now,
     const Taking& taking = now.of(j).taking;
     switch (taking.at) {
       case Taking::At::kIdle:
-        for (int i = 1; i <= c_.incarnations; ++i) {
+        for (int i = 1; i <= now.incarnation_count(); ++i) {
           for (const int f : fence_positions(now.of(i))) {
             call({.action = Action::kCollectorFence, .incarnation = j, .other = i, .position = f});
             for (const Set<int>& shards : subsets_of(owned_by(now, i))) {
@@ -205,7 +205,7 @@ void OwnershipLog::each_collector_step(const State& now,
                                        const std::function<void(const Step&)>& call) const {
   switch (now.collector.at) {
     case LogCollector::At::kIdle:
-      for (int i = 1; i <= c_.incarnations; ++i) {
+      for (int i = 1; i <= now.incarnation_count(); ++i) {
         for (int f = 0; f <= now.of(i).highest_object() || f == 0; ++f) {
           call({.action = Action::kCollectJudge, .incarnation = i, .position = f});
         }

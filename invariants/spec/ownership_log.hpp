@@ -64,9 +64,10 @@ namespace morula::spec {
   X(ackOutOfOrder)                                                                              \
   X(windowByCount)                                                                              \
   X(trimEarly)                                                                                  \
-  X(trimPinsLast) X(trimNoCap) X(noSecondList) X(noSeal) X(sealFirst) X(sealOne) X(takeRebase)  \
-      X(qBeforePin) X(ownTooHigh) X(ownTooLow) X(noTopoCheck) X(stopNoWait) X(noPromise)        \
-          X(askAgain) X(handRebase) X(handNoStop) X(handNoWait) X(handNoSeal) X(resumeEarly)    \
+  X(trimPinsLast)                                                                               \
+  X(trimNoCap) X(noSecondList) X(noSeal) X(sealFirst) X(sealOne) X(takeRebase) X(qBeforePin)    \
+      X(ownTooHigh) X(ownTooLow) X(noTopoCheck) X(stopNoWait) X(noPromise) X(askAgain)          \
+          X(handRebase) X(handNoStop) X(handNoWait) X(handNoSeal) X(resumeEarly)                \
               X(resumeNoCompare) X(gcFence) X(d_firstGap) X(d_noPin) X(d_posAcked) X(d_gcOrder) \
                   X(d_gcOwner) X(d_anyFence) X(d_gcOneFence) X(v_trimSteps)
 
@@ -162,6 +163,8 @@ class OwnershipLog {
   int trim_bound(const State& s, int incarnation) const;
   int trim_candidate(const State& s, int incarnation, int bound) const;
   Set<int> owned_by(const State& s, int incarnation) const;
+  /// The highest that a batch or fence of the incarnation can have, now that a fence counts.
+  int last_position(const LogIncarnation& i) const;
   bool acknowledged(const LogIncarnation& i, int seq) const;
   int batches_sent(const State& s) const;
   bool waits_for_topology(const State& s, int incarnation, int shard) const;

@@ -44,10 +44,11 @@ bool OwnershipLog::collect_read_manifests(const State& now, const Step&, State* 
   LogCollector& collector = after->collector;
   collector.at = LogCollector::At::kDelete;
   collector.keys.clear();
+  const int last = last_position(now.of(collector.of));
   for (const int key : now.collector.keys) {
     for (const LogEntry& e : now.manifest(key).logs) {
       if (e.incarnation != collector.of) continue;
-      for (int seq = e.from; seq <= c_.max_seq && e.holds(seq); ++seq) collector.named.insert(seq);
+      for (int seq = e.from; seq <= last && e.holds(seq); ++seq) collector.named.insert(seq);
     }
   }
   return true;

@@ -115,7 +115,7 @@ bool OwnershipLog::trim_read_topology(const State& now, const Step& step, State*
 
   Trimming& trimming = after->of(i).trimming;
   trimming.at = Trimming::At::kReadTopology;
-  for (int x = 1; x <= c_.shards; ++x) {
+  for (int x = 1; x <= now.shard_count(); ++x) {
     trimming.keys.insert(now.row(x).key);
     if (now.serves(i, x) != 0) trimming.keys.insert(now.serves(i, x));
   }

@@ -1,5 +1,6 @@
 // What OwnershipLog.tla defines over its variables, and its invariants.
 #include <algorithm>
+#include <climits>
 
 #include "core/base/check.hpp"
 #include "invariants/spec/ownership_log.hpp"
@@ -20,6 +21,12 @@ Set<LogEntry> closed_at(const Set<LogEntry>& logs, int incarnation, int end) {
     if (e.from < e.to) closed.insert(e);
   }
   return closed;
+}
+
+int OwnershipLogState::join() {
+  incarnations.emplace_back();
+  incarnations.back().serves.resize(topology.size());
+  return incarnation_count();
 }
 
 void OwnershipLogState::seal(int key) {
@@ -128,7 +135,7 @@ Set<int> OwnershipLog::pins(const State& s, int incarnation) const {
 int OwnershipLog::trim_bound(const State& s, int incarnation) const {
   Set<int> keys;
   Set<int> own_keys;
-  for (int x = 1; x <= c_.shards; ++x) {
+  for (int x = 1; x <= s.shard_count(); ++x) {
     keys.insert(s.row(x).key);
     if (s.serves(incarnation, x) != 0) own_keys.insert(s.serves(incarnation, x));
   }
@@ -166,10 +173,15 @@ int OwnershipLog::trim_candidate(const State& s, int incarnation, int bound) con
 
 Set<int> OwnershipLog::owned_by(const State& s, int incarnation) const {
   Set<int> shards;
-  for (int x = 1; x <= c_.shards; ++x) {
+  for (int x = 1; x <= s.shard_count(); ++x) {
     if (s.row(x).owner == incarnation) shards.insert(x);
   }
   return shards;
+}
+
+int OwnershipLog::last_position(const LogIncarnation& i) const {
+  if (c_.max_seq != INT_MAX) return c_.max_seq;
+  return std::max(i.next(), i.highest_object()) + c_.window;
 }
 
 bool OwnershipLog::acknowledged(const LogIncarnation& i, int seq) const {
@@ -221,7 +233,7 @@ bool OwnershipLog::holds(std::string_view invariant, const State& state) const {
 }
 
 bool OwnershipLog::nothing_lost(const State& s) const {
-  for (int i = 1; i <= c_.incarnations; ++i) {
+  for (int i = 1; i <= s.incarnation_count(); ++i) {
     const LogIncarnation& own = s.of(i);
     for (int seq = 0; seq < own.next(); ++seq) {
       if (!acknowledged(own, seq)) continue;
@@ -236,7 +248,7 @@ bool OwnershipLog::nothing_lost(const State& s) const {
 }
 
 bool OwnershipLog::nothing_dangling(const State& s) const {
-  for (int x = 1; x <= c_.shards; ++x) {
+  for (int x = 1; x <= s.shard_count(); ++x) {
     for (const LogEntry& e : s.named(x).logs) {
       const LogIncarnation& i = s.of(e.incarnation);
       // Of an open one, up to the first batch that never landed.
@@ -261,9 +273,9 @@ bool OwnershipLog::offsets_unique(const State& s) const {
 }
 
 bool OwnershipLog::one_server(const State& s) const {
-  for (int x = 1; x <= c_.shards; ++x) {
+  for (int x = 1; x <= s.shard_count(); ++x) {
     int servers = 0;
-    for (int i = 1; i <= c_.incarnations; ++i) servers += s.serves(i, x) != 0 ? 1 : 0;
+    for (int i = 1; i <= s.incarnation_count(); ++i) servers += s.serves(i, x) != 0 ? 1 : 0;
     if (servers > 1) return false;
   }
   return true;
@@ -284,7 +296,7 @@ bool OwnershipLog::fences_count(const State& s) const {
 }
 
 bool OwnershipLog::never_moved(const State& s, int times) const {
-  for (int x = 1; x <= c_.shards; ++x) {
+  for (int x = 1; x <= s.shard_count(); ++x) {
     const auto [epoch, owner, key] = s.row(x);
     const bool serves = s.serves(owner, x) == key && s.of(owner).acknowledged() > 0;
     if (times > 0 && serves && owner != c_.first_owners[static_cast<size_t>(x - 1)]) return false;

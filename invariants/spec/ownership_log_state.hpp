@@ -207,6 +207,11 @@ struct LogCounts {
 };
 
 struct OwnershipLogState {
+  /// A new incarnation; returns its number. (Those of a configuration are there from the
+  /// beginning.)
+  int join();
+  int incarnation_count() const { return static_cast<int>(incarnations.size()); }
+  int shard_count() const { return static_cast<int>(topology.size()); }
   void seal(int key);
   /// Requests for the manifest can land no more.
   void void_requests(int key);

@@ -121,7 +121,7 @@ bool Topology::apply(const State& now, const Step& step, State* after) const {
 }
 
 void Topology::each_step(const State& now, const std::function<void(const Step&)>& call) const {
-  for (int i = 1; i <= c_.incarnations; ++i) {
+  for (int i = 1; i <= now.incarnation_count(); ++i) {
     for (const int point : c_.written) {
       for (const bool deleted : {false, true}) {
         call(
@@ -157,7 +157,7 @@ void Topology::each_step(const State& now, const std::function<void(const Step&)
 
 void Topology::each_transfer_step(const State& now,
                                   const std::function<void(const Step&)>& call) const {
-  for (int i = 1; i <= c_.incarnations; ++i) {
+  for (int i = 1; i <= now.incarnation_count(); ++i) {
     for (const PrefixRow& row : now.rows) {
       call({.action = Action::kAdopt, .incarnation = i, .prefix = row.prefix});
       call({.action = Action::kReopen, .incarnation = i, .prefix = row.prefix});
@@ -169,7 +169,7 @@ void Topology::each_transfer_step(const State& now,
         const HashPrefix parent{prefix.length - 1, prefix.bits / 2};
         call({.action = Action::kMerge, .incarnation = i, .prefix = parent});
       }
-      for (int j = 1; j <= c_.incarnations; ++j) {
+      for (int j = 1; j <= now.incarnation_count(); ++j) {
         call({.action = Action::kAccept, .incarnation = i, .other = j, .prefix = prefix});
       }
     }

@@ -41,14 +41,15 @@ namespace morula::spec {
   X(Collect, collect, "it deletes what nothing names")
 
 // What Mut may name; tla/expected.json says what each breaks.
-#define MORULA_TOPOLOGY_SWITCHES(X)                                                             \
-  X(noSeal)                                                                                     \
-  X(handNoSeal)                                                                                 \
-  X(splitNoHold)                                                                                \
-  X(mergeNoSeal) X(mergeNoClipSst) X(mergeNoClipLog) X(noTopoCheck) X(noPromise) X(resumeEarly) \
-      X(rowNoOwner) X(rowStale) X(trimOwnOnly) X(trimByName) X(gcNoFloor) X(compactPart)        \
-          X(compactNoLog) X(markNotRaised) X(changeOnly) X(d_noPin) X(d_noHighWater)            \
-              X(d_splitNoSeal) X(d_gcListLate) X(d_gcOwner) X(v_takeBoth)
+#define MORULA_TOPOLOGY_SWITCHES(X)                                                            \
+  X(noSeal)                                                                                    \
+  X(handNoSeal)                                                                                \
+  X(splitNoHold)                                                                               \
+  X(mergeNoSeal)                                                                               \
+  X(mergeNoClipSst) X(mergeNoClipLog) X(noTopoCheck) X(noPromise) X(resumeEarly) X(rowNoOwner) \
+      X(rowStale) X(trimOwnOnly) X(trimByName) X(gcNoFloor) X(compactPart) X(compactNoLog)     \
+          X(markNotRaised) X(changeOnly) X(d_noPin) X(d_noHighWater) X(d_splitNoSeal)          \
+              X(d_gcListLate) X(d_gcOwner) X(v_takeBoth)
 
 /// Without bounds, but for those of the shards and incarnations, unless told otherwise.
 struct TopologyConstants {

@@ -1,5 +1,6 @@
 // What an owner does by itself: append, flush, compact, trim; and what a collector does.
 #include <algorithm>
+#include <climits>
 
 #include "invariants/spec/topology.hpp"
 
@@ -136,7 +137,7 @@ bool Topology::collect_list(const State& now, const Step&, State* after) const {
   for (size_t n = 0; n < now.tables.size(); ++n) {
     if (now.tables[n].exists) collector.candidates.insert(static_cast<int>(n) + 1);
   }
-  for (int i = 1; i <= c_.incarnations; ++i) {
+  for (int i = 1; i <= now.incarnation_count(); ++i) {
     if (now.of(i).fenced_at != -1) collector.fenced.insert(i);
     collector.floors.push_back(upload_floor(now, i));
   }
@@ -168,7 +169,9 @@ bool Topology::collect_read_manifests(const State& now, const Step&, State* afte
     for (const ClippedEntry& e : m.logs) {
       // Only of incarnations that the row holds: of another one's log it is not read.
       if (!named.logs.contains(e.incarnation)) continue;
-      for (int seq = e.from; seq < std::min(e.to, c_.max_seq); ++seq) {
+      // A log that is collected is fenced: without a bound, it ends where it ends now.
+      const int end = c_.max_seq != INT_MAX ? c_.max_seq : now.of(e.incarnation).next();
+      for (int seq = e.from; seq < std::min(e.to, end); ++seq) {
         collector.named_logs.insert({e.incarnation, seq});
       }
     }
@@ -196,7 +199,7 @@ bool Topology::collect(const State& now, const Step&, State* after) const {
       after->tables[n].exists = false;
     }
   }
-  for (int i = 1; i <= c_.incarnations; ++i) {
+  for (int i = 1; i <= now.incarnation_count(); ++i) {
     if (on(Switch::d_gcOwner) ? !fenced(i) : !dead(i)) continue;
     for (int seq = 0; seq < now.of(i).next(); ++seq) {
       if (!was.named_logs.contains({i, seq})) after->gone.insert({i, seq});

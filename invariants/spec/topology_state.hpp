@@ -226,6 +226,14 @@ struct TopologyState {
       &TopologyState::manifest_requests, &TopologyState::topology_requests, &TopologyState::last,
       &TopologyState::collector, &TopologyState::promises, &TopologyState::counts);
 
+  /// A new incarnation; returns its number. (Those of a configuration are there from the
+  /// beginning.)
+  int join() {
+    incarnations.emplace_back();
+    incarnations.back().highest.resize(last.size());
+    return incarnation_count();
+  }
+  int incarnation_count() const { return static_cast<int>(incarnations.size()); }
   TopologyIncarnation& of(int i) { return incarnations[static_cast<size_t>(i - 1)]; }
   const TopologyIncarnation& of(int i) const { return incarnations[static_cast<size_t>(i - 1)]; }
   ClippedManifest& manifest(int key) { return manifests[static_cast<size_t>(key - 1)]; }

@@ -159,6 +159,40 @@ TEST(Twin, FollowsATakeoverThatIsToldToItStepByStep) {
   }()));
 }
 
+TEST(Twin, WithoutBoundsTakesInNewIncarnations) {
+  OwnershipLog::Constants c;
+  c.incarnations = 1;
+  c.shards = 1;
+  c.first_owners = {1};
+  c.window = 2;
+  c.keep = 2;
+  const OwnershipLog twin(c);
+  OwnershipLogState state = twin.initial();
+  for (int owner = 1; owner <= 5; ++owner) {
+    take(twin, state, {.action = LogAction::kPutLog, .incarnation = owner, .shard = 1});
+    take(twin, state, {.action = LogAction::kLandLog, .incarnation = owner, .seq = 0});
+    const int taker = state.join();
+    EXPECT_EQ(taker, owner + 1);
+    take(twin, state,
+         {.action = LogAction::kTakeOver, .incarnation = taker, .other = owner, .position = 1});
+    take(twin, state, {.action = LogAction::kFencePut, .incarnation = taker});
+    take(twin, state, {.action = LogAction::kFence, .incarnation = taker});
+    take(twin, state, {.action = LogAction::kTakeRead, .incarnation = taker, .shards = {1}});
+    take(twin, state, {.action = LogAction::kSeal, .incarnation = taker});
+    take(twin, state, {.action = LogAction::kAdopt, .incarnation = taker, .position = 0});
+    take(twin, state, {.action = LogAction::kPublish, .request = 0});
+    take(twin, state, {.action = LogAction::kReplay, .incarnation = taker, .shard = 1});
+  }
+  EXPECT_EQ(state.named(1).logs.size(), 6);  // nothing was flushed
+
+  // Of what the manifest names nothing is collected.
+  take(twin, state, {.action = LogAction::kCollectJudge, .incarnation = 3, .position = 1});
+  take(twin, state, {.action = LogAction::kCollectReadTopology});
+  take(twin, state, {.action = LogAction::kCollectReadManifests});
+  EXPECT_FALSE(twin.can(state, {.action = LogAction::kCollect, .incarnation = 3, .seq = 0}));
+  for (const char* invariant : {"D", "X", "U", "F"}) EXPECT_TRUE(twin.holds(invariant, state));
+}
+
 TEST(Twin, SplitsAndMergesPrefixesOfAnyLength) {
   const Topology twin(large_topology());
   using Action = Topology::Action;
