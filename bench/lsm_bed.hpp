@@ -97,7 +97,7 @@ struct LsmBed {
       for (const Row& row : rows) {
         if (row_key::stream_id(row.key).low % tables == part) memtable->put(row);
       }
-      const std::shared_ptr<const Memtable> memtables[] = {memtable};
+      const ClippedMemtable memtables[] = {ClippedMemtable(memtable)};
       const std::string key = std::to_string(part);
       const Blob table = make_blob(build_table(memtables, tree)->bytes);
       (void)store.put(key, table, Precondition::none(), {});

@@ -52,8 +52,8 @@ BENCHMARK(BM_MemtableFind);
 
 void BM_BuildTable(benchmark::State& state) {
   const auto tree = static_cast<Tree>(state.range(0));
-  const std::shared_ptr<const Memtable> memtables[] = {
-      memtable_of(rows_of(tree, static_cast<size_t>(state.range(1))))};
+  const ClippedMemtable memtables[] = {
+      ClippedMemtable(memtable_of(rows_of(tree, static_cast<size_t>(state.range(1)))))};
   uint64_t bytes = 0;
   for ([[maybe_unused]] auto _ : state) bytes += build_table(memtables, tree)->bytes.size();
   state.SetBytesProcessed(static_cast<int64_t>(bytes));

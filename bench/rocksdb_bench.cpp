@@ -72,7 +72,7 @@ class Rocks {
 void BM_Load(benchmark::State& state) {
   const auto rows = rows_of(Tree::kData, kValueBytes);
   for ([[maybe_unused]] auto _ : state) {
-    const std::shared_ptr<const Memtable> memtables[] = {memtable_of(rows)};
+    const ClippedMemtable memtables[] = {ClippedMemtable(memtable_of(rows))};
     benchmark::DoNotOptimize(build_table(memtables, Tree::kData)->bytes.size());
   }
   state.SetItemsProcessed(static_cast<int64_t>(state.iterations() * kRows));

@@ -11,13 +11,46 @@
 namespace morula {
 
 // name, rule that it breaks
-#define MORULA_MUTANT_LIST(X)                                                              \
+
+// Of ownership: who has which shard, and how it changes hands.
+#define MORULA_OWNERSHIP_MUTANTS(X)                                                       \
+  X(skip_fence, "a taker does not fence the log")                                         \
+  X(fence_without_second_list, "a fence counts without a second LIST")                    \
+  X(skip_seal, "a taker does not seal the manifest")                                      \
+  X(expire_without_cas, "a taker starts without having set the member to expired")        \
+  X(adopt_position_too_low, "an adopted shard's own entry starts at the acked position")  \
+  X(trim_reads_topology_first, "trim notes position and pins after reading the topology") \
+  X(publish_on_later_version, "a takeover's CAS goes by a later version than it read")    \
+  X(child_clip_wrong, "a split leaves the entries of its halves as wide as they were")    \
+  X(merge_widens_clip, "a merge widens the clips of tables to the merged shard")          \
+  X(merge_forgets_log_range, "a merge leaves out the log ranges of one of the two")       \
+  X(clip_ignored_in_compaction, "a compaction takes rows outside of the clips")           \
+  X(split_during_flush, "a flush goes on while its shard's split is open")                \
+  X(topology_without_cas, "a change of the topology goes by whatever version is there")   \
+  X(epoch_not_raised, "a change of owner leaves the epoch as it was")                     \
+  X(logs_carried_over, "a row's logs are those of the row that it replaces")              \
+  X(seal_one_of_two, "of two shards that change together one is sealed")                  \
+  X(handoff_keeps_writing, "the giver of a shard serves on while its CAS is open")        \
+  X(handoff_rebases_version, "a giver's CAS goes by a later version than its ask")        \
+  X(ask_again_new_position, "a repeated ask gets a new position instead of the first")    \
+  X(resume_before_resolved, "a giver serves again while its CAS is unresolved")           \
+  X(no_reopen, "a manifest stays sealed when the change that sealed it has failed")       \
+  X(pin_dropped_early, "a receiver does not pin the position that it has promised")       \
+  X(adopt_before_fence_check, "a taker adopts before the fence of the log counts")        \
+  X(two_owners_replay_same_open_range, "an entry of the last owner stays open")           \
+  X(takeover_before_lease_end, "a member is set to expired before its lease is over")     \
+  X(stray_fence_counts, "any FENCE counts, whatever lies beyond it")                      \
+  X(stale_route_wins, "an older topology replaces a newer one")                           \
+  X(forward_drops_producer_headers, "a request is passed on without its producer")        \
+  X(change_without_generation, "the newest row is found by its change number alone")      \
+  X(plan_moves_too_much, "a plan is made anew instead of moving the excess alone")        \
+  X(plan_allows_dangling_member, "a bucket may be on somebody who is no member")
+
+// Of all else.
+#define MORULA_OTHER_MUTANTS(X)                                                            \
   X(ack_before_durable, "an answer does not wait for its log position")                    \
   X(ack_out_of_order, "a batch is acknowledged before those below it have landed")         \
   X(window_by_count, "the window counts PUTs in flight instead of spanning W seqs")        \
-  X(skip_fence, "a taker does not fence the log")                                          \
-  X(fence_without_second_list, "a fence counts without a second LIST")                     \
-  X(skip_seal, "a taker does not seal the manifest")                                       \
   X(replay_one_short, "replay stops one object before the end of a closed range")          \
   X(trim_without_cas, "trim goes by a flush whose CAS has not succeeded")                  \
   X(trim_into_window, "trim deletes the last W landed objects")                            \
@@ -25,12 +58,9 @@ namespace morula {
   X(other_412_is_success, "a 412 on an own seq counts as landed without reading it")       \
   X(unknown_is_failure, "an unknown outcome of a swap counts as failed")                   \
   X(serve_after_lease, "reads are answered without a look at the lease")                   \
-  X(expire_without_cas, "a taker starts without having set the member to expired")         \
   X(dedupe_not_replayed, "replay leaves out producer rows")                                \
   X(duplicate_before_durable, "a duplicate is answered before the original is durable")    \
   X(old_generation_shows, "rows of an older generation are read")                          \
-  X(adopt_position_too_low, "an adopted shard's own entry starts at the acked position")   \
-  X(trim_reads_topology_first, "trim notes position and pins after reading the topology")  \
   X(lease_from_answer, "the lease counts from the answer of a renewal")                    \
   X(lease_from_repeat, "the lease counts from the last repeat of a renewal")               \
   X(watch_from_send, "a watch counts from when its read was sent")                         \
@@ -41,7 +71,6 @@ namespace morula {
   X(flush_unacknowledged, "a flush takes what is not acknowledged")                        \
   X(lease_without_margin, "a lease is used to its end, without its margin")                \
   X(forward_repeats_unknown, "a forward whose outcome is unknown is sent again")           \
-  X(publish_on_later_version, "a takeover's CAS goes by a later version than it read")     \
   X(tombstone_dropped_early, "a compaction drops a tombstone whose row lies elsewhere")    \
   X(mark_not_raised, "a dropped generation's number is drawn again")                       \
   X(compact_on_old_manifest, "a compaction goes by the manifest that it began with")       \
@@ -65,9 +94,11 @@ namespace morula {
   X(listing_before_durable, "a listing is answered before what it shows is durable")       \
   X(index_dropped_early, "a flush does not write the rows of the index")                   \
   X(reservation_leak, "memory that was reserved is not given back")                        \
-  X(backlog_unbounded, "appends are taken whatever is not in tables yet")                  \
-  X(plan_moves_too_much, "a plan is made anew instead of moving the excess alone")         \
-  X(plan_allows_dangling_member, "a bucket may be on somebody who is no member")
+  X(backlog_unbounded, "appends are taken whatever is not in tables yet")
+
+#define MORULA_MUTANT_LIST(X) \
+  MORULA_OTHER_MUTANTS(X)     \
+  MORULA_OWNERSHIP_MUTANTS(X)
 
 enum class Mutant : uint8_t {
   none,

@@ -1,5 +1,7 @@
 #include "core/base/prefix.hpp"
 
+#include "core/base/check.hpp"
+
 namespace morula {
 
 namespace {
@@ -27,16 +29,35 @@ std::string Prefix::text() const {
   return text;
 }
 
-bool Prefix::contains(StreamId id) const {
-  return length == 0 || id.high >> (64 - length) == bits;
-}
-
 bool Prefix::contains(Prefix other) const {
-  return length <= other.length && other.bits >> (other.length - length) == bits;
+  return other.length >= length && other.bits >> (other.length - length) == bits;
 }
 
 StreamId Prefix::first() const {
   return {length == 0 ? 0 : uint64_t{bits} << (64 - length), 0};
+}
+
+StreamId Prefix::last() const {
+  return {length == 0 ? UINT64_MAX : first().high | (UINT64_MAX >> length), UINT64_MAX};
+}
+
+Prefix Prefix::child(bool bit) const {
+  MORULA_CHECK(length < kMaxLength, "a prefix of full length has no halves");
+  return {static_cast<uint16_t>(bits << 1 | (bit ? 1 : 0)), static_cast<uint8_t>(length + 1)};
+}
+
+Prefix Prefix::parent() const {
+  MORULA_CHECK(length > 0, "the root is no half");
+  return {static_cast<uint16_t>(bits >> 1), static_cast<uint8_t>(length - 1)};
+}
+
+Prefix Prefix::sibling() const {
+  MORULA_CHECK(length > 0, "the root is no half");
+  return {static_cast<uint16_t>(bits ^ 1), length};
+}
+
+bool Prefix::contains(StreamId id) const {
+  return length == 0 || id.high >> (64 - length) == bits;
 }
 
 }  // namespace morula

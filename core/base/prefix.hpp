@@ -22,10 +22,17 @@ struct Prefix {
   static Result<Prefix> parse(std::string_view text);
   std::string text() const;
   bool contains(StreamId id) const;
+  /// The lowest and the highest stream id within.
+  StreamId first() const;
+  StreamId last() const;
   /// True for all of `other`, itself included.
   bool contains(Prefix other) const;
-  /// The lowest id that it contains.
-  StreamId first() const;
+  bool overlaps(Prefix other) const { return contains(other) || other.contains(*this); }
+  /// The half whose next bit is `bit`. Shorter than `kMaxLength`.
+  Prefix child(bool bit) const;
+  /// What this is a half of, and the other half. Not of the root.
+  Prefix parent() const;
+  Prefix sibling() const;
   friend auto operator<=>(const Prefix&, const Prefix&) = default;
 };
 

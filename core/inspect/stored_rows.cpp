@@ -50,7 +50,7 @@ Result<> StoredRows::open_tables(BlockCache& cache, const Manifest& manifest) {
     sources_[static_cast<size_t>(entry.tree)].tables.push_back(
         {std::move(*table), entry.clip, entry.streams});
   }
-  for (TreeSources& sources : sources_) sources.memtables.push_back(replayed_);
+  for (TreeSources& sources : sources_) sources.memtables.emplace_back(replayed_);
   const auto reader = [&](Tree tree) {
     return std::make_shared<const TreeReader>(tree, std::move(sources_[static_cast<size_t>(tree)]));
   };

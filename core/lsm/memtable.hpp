@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/prefix.hpp"
 #include "core/lsm/arena.hpp"
 #include "core/lsm/row.hpp"
 
@@ -91,6 +92,16 @@ class Memtable {
   Arena arena_;
   std::array<List, kTrees.size()> lists_;  // by Tree
   uint64_t towers_ = 0;
+};
+
+/// A memtable, and the part of the hash space that it counts for: after a split both halves read
+/// the same one.
+struct ClippedMemtable {
+  // NOLINTNEXTLINE(*-explicit-*): one that counts for all that is in it
+  ClippedMemtable(std::shared_ptr<const Memtable> m, Prefix c = {})
+      : memtable(std::move(m)), clip(c) {}
+  std::shared_ptr<const Memtable> memtable;
+  Prefix clip;
 };
 
 }  // namespace morula

@@ -84,28 +84,56 @@ std::string TableBuilder::finish() {
   return std::move(bytes_);
 }
 
-std::optional<BuiltTable> build_table(std::span<const std::shared_ptr<const Memtable>> memtables,
-                                      Tree tree) {
-  std::vector<Memtable::Cursor> cursors;
-  for (const auto& memtable : memtables) {
-    const Memtable::Cursor cursor = memtable->begin(tree);
+namespace {
+
+/// The rows of a memtable within its clip.
+class ClippedCursor {
+ public:
+  ClippedCursor(const ClippedMemtable& memtable, Tree tree)
+      : tree_(tree), clip_(memtable.clip), cursor_(memtable.memtable->begin(tree)) {
+    settle();
+  }
+  bool valid() const { return cursor_.valid(); }
+  RowView row() const { return cursor_.row(); }
+  void next() {
+    cursor_.next();
+    settle();
+  }
+
+ private:
+  void settle() {
+    if (clip_ == Prefix{}) return;
+    while (valid() && !clip_.contains(row_key::stream_id(tree_, row().key))) cursor_.next();
+  }
+
+  Tree tree_;
+  Prefix clip_;
+  Memtable::Cursor cursor_;
+};
+
+}  // namespace
+
+std::optional<BuiltTable> build_table(std::span<const ClippedMemtable> memtables, Tree tree) {
+  std::vector<ClippedCursor> cursors;
+  for (const ClippedMemtable& memtable : memtables) {
+    const ClippedCursor cursor(memtable, tree);
     if (cursor.valid()) cursors.push_back(cursor);
   }
   if (cursors.empty()) return std::nullopt;
   TableBuilder builder(tree);
   while (!cursors.empty()) {
     RowView newest = cursors[0].row();
-    for (const Memtable::Cursor& cursor : cursors) {
+    for (const ClippedCursor& cursor : cursors) {
       const RowView row = cursor.row();
       if (row.key < newest.key || (row.key == newest.key && row.change > newest.change)) {
         newest = row;
       }
     }
     builder.add(newest);
-    for (Memtable::Cursor& cursor : cursors) {
+    for (ClippedCursor& cursor : cursors) {
       if (cursor.row().key == newest.key) cursor.next();
     }
-    std::erase_if(cursors, [](const Memtable::Cursor& cursor) { return !cursor.valid(); });
+    std::erase_if(cursors, [](const ClippedCursor& cursor) { return !cursor.valid(); });
   }
   const KeyRange streams = builder.streams();
   return BuiltTable{builder.finish(), streams};

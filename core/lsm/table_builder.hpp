@@ -68,10 +68,9 @@ struct BuiltTable {
   KeyRange streams;
 };
 
-/// The flush: all rows of `tree` in these memtables as one table, tombstones included, the row with
-/// the highest change number where several have a key. nullopt when there is no row. Pure: for
-/// Compute::run, on memtables that nobody puts into meanwhile.
-std::optional<BuiltTable> build_table(std::span<const std::shared_ptr<const Memtable>> memtables,
-                                      Tree tree);
+/// The flush: all rows of `tree` in these memtables, within their clips, as one table, tombstones
+/// included, the row with the highest change number where several have a key. nullopt when there is
+/// no row. Pure: for Compute::run, on memtables that nobody puts into meanwhile.
+std::optional<BuiltTable> build_table(std::span<const ClippedMemtable> memtables, Tree tree);
 
 }  // namespace morula

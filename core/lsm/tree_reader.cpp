@@ -33,6 +33,7 @@ class NewestHot {
  private:
   bool newer(const RowView& row) const {
     // The generation is inverted in the key: the newest is the smallest.
+    if (mutated(Mutant::change_without_generation)) return row.change > best_->change;
     const int order = row.key.compare(best_->key);
     if (mutated(Mutant::old_generation_shows) && order != 0) return order > 0;
     return order < 0 || (order == 0 && row.change > best_->change);
@@ -44,14 +45,14 @@ class NewestHot {
 /// True when a source has nothing more to say about a stream after this hot row: what follows in
 /// key order is older.
 bool later_rows_are_older() {
-  return !mutated(Mutant::old_generation_shows);
+  return !mutated(Mutant::old_generation_shows) && !mutated(Mutant::change_without_generation);
 }
 
 /// One memtable or table as a sequence of rows that a merge walks.
 class Source {
  public:
   /// While another source suspends the memtable may get rows; these don't invalidate the cursor.
-  explicit Source(Memtable::Cursor cursor) : walk_(cursor) {}
+  explicit Source(Memtable::Cursor cursor, Prefix clip = {}) : walk_(cursor), clip_(clip) {}
   explicit Source(TableCursor cursor, Prefix clip = {}) : walk_(std::move(cursor)), clip_(clip) {}
 
   Result<> seek(std::string_view key) { return std::get<TableCursor>(walk_).seek(key); }
@@ -78,17 +79,16 @@ class Source {
 };
 
 /// All of them, each at its first row from `begin` on.
-Result<std::vector<Source>> open_sources(
-    const std::vector<std::shared_ptr<const Memtable>>& memtables, std::vector<TableCursor> tables,
-    std::string_view begin) {
+Result<std::vector<Source>> open_sources(const std::vector<ClippedMemtable>& memtables,
+                                         std::vector<TableCursor> tables, std::string_view begin) {
   std::vector<Source> sources;
   sources.reserve(tables.size() + memtables.size());
   for (TableCursor& table : tables) sources.emplace_back(std::move(table));
   const auto done = for_each_concurrently(tables.size(), kTablesAtOnce,
                                           [&](size_t i) { return sources[i].seek(begin); });
   MORULA_TRY(done);
-  for (const auto& memtable : memtables) {
-    sources.emplace_back(memtable->lower_bound(Tree::kData, begin));
+  for (const ClippedMemtable& memtable : memtables) {
+    sources.emplace_back(memtable.memtable->lower_bound(Tree::kData, begin));
   }
   return sources;
 }
@@ -135,8 +135,8 @@ Result<std::optional<Row>> TreeReader::find_hot(StreamId id) const {
   MORULA_CHECK(tree_ == Tree::kMeta);
   const ShortKey prefix = ShortKey::stream(id);
   NewestHot newest;
-  for (const auto& memtable : sources_.memtables) {
-    for (auto cursor = memtable->lower_bound(tree_, prefix);
+  for (const ClippedMemtable& memtable : sources_.memtables) {
+    for (auto cursor = memtable.memtable->lower_bound(tree_, prefix);
          cursor.valid() && cursor.row().key.starts_with(prefix); cursor.next()) {
       if (!is_hot(cursor.row().key)) continue;
       newest.offer(cursor.row());
@@ -164,8 +164,8 @@ Result<std::optional<Row>> TreeReader::find_hot(StreamId id) const {
 
 Result<std::optional<Row>> TreeReader::find(std::string_view key) const {
   std::optional<Row> newest;
-  for (const auto& memtable : sources_.memtables) {
-    const auto row = memtable->find(tree_, key);
+  for (const ClippedMemtable& memtable : sources_.memtables) {
+    const auto row = memtable.memtable->find(tree_, key);
     if (row && (!newest || row->change > newest->change)) newest = row->copy(tree_);
   }
   auto cursors = cursors_at(key, {});
@@ -270,8 +270,9 @@ Result<bool> TreeReader::scan_range_piece(RangeScan& scan, std::string_view to,
         return sources[i].settle(tree_);
       });
   MORULA_TRY(sought);
-  for (const auto& memtable : sources_.memtables) {
-    sources.emplace_back(memtable->lower_bound(tree_, scan.from));
+  for (const ClippedMemtable& memtable : sources_.memtables) {
+    sources.emplace_back(memtable.memtable->lower_bound(tree_, scan.from), memtable.clip);
+    MORULA_TRY(sources.back().settle(tree_));
   }
   while (Source* best = next_source(sources, to)) {
     const auto wants_more = take(best->row());

@@ -2,9 +2,9 @@
 // key.
 //
 // "Newest" is the highest (generation, change number), never the age of the file that holds it. A
-// row of a table outside that table's clip does not exist. Tables are asked only where their filter
-// says that they may hold the stream. Rows that are put while a call waits for the store may be
-// missing from its result.
+// row of a memtable or table outside its clip does not exist; who asks for a stream asks for one of
+// the shard. Tables are asked only where their filter says that they may hold the stream. Rows that
+// are put while a call waits for the store may be missing from its result.
 #pragma once
 
 #include <functional>
@@ -32,8 +32,8 @@ struct ClippedTable {
 /// What to read from. A reader works on the copy that it was given: a flush that replaces memtables
 /// by a table meanwhile doesn't disturb it.
 struct TreeSources {
-  std::vector<std::shared_ptr<const Memtable>> memtables;  // the active one and the frozen ones
-  std::vector<ClippedTable> tables;                        // of the tree
+  std::vector<ClippedMemtable> memtables;  // the active one and the frozen ones
+  std::vector<ClippedTable> tables;        // of the tree
 };
 
 /// Rows of one generation of the data tree: in order, from the first that ends after `from` to the

@@ -46,8 +46,14 @@ class MutexLock {
  public:
   explicit MutexLock(Mutex& mutex) : mutex_(&mutex) { mutex.lock(); }
   ~MutexLock() { unlock(); }
-  MutexLock(const MutexLock&) = delete;
-  MutexLock& operator=(const MutexLock&) = delete;
+  MutexLock(MutexLock&& other) noexcept : mutex_(std::exchange(other.mutex_, nullptr)) {}
+  MutexLock& operator=(MutexLock&& other) noexcept {
+    if (this != &other) {
+      unlock();
+      mutex_ = std::exchange(other.mutex_, nullptr);
+    }
+    return *this;
+  }
   /// Does nothing when it was called before. Never suspends.
   void unlock() {
     if (mutex_ != nullptr) std::exchange(mutex_, nullptr)->unlock();

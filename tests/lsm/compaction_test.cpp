@@ -42,7 +42,7 @@ class Tables {
   void add(const std::vector<Row>& rows) {
     auto memtable = std::make_shared<Memtable>();
     for (const Row& row : rows) memtable->put(row);
-    const std::shared_ptr<const Memtable> memtables[] = {memtable};
+    const ClippedMemtable memtables[] = {ClippedMemtable(memtable)};
     for (const Tree tree : {Tree::kMeta, Tree::kData}) {
       auto built = build_table(memtables, tree);
       if (built) keep(tree, 0, *std::move(built));

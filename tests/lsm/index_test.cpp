@@ -128,7 +128,7 @@ RC_GTEST_PROP(IndexTree, AScanGivesTheNewestRowsInOrderWithinTheClips, ()) {
       }
       if (!in_memory) shelf.add(builder, given[i].clip);
     }
-    shelf.sources.memtables.push_back(memtable);
+    shelf.sources.memtables.emplace_back(memtable);
     const TreeReader reader(Tree::kIndex, shelf.sources);
     RangeScan scan{key_of(from), key_of(end)};
     std::vector<Row> seen;

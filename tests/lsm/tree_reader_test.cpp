@@ -34,7 +34,7 @@ struct Spread {
   }
   /// Puts a table with these rows into the store; it is opened by `reader`.
   void add_table(const std::vector<Row>& rows, Prefix clip = {}) {
-    const std::shared_ptr<const Memtable> memtables[] = {memtable_of(rows)};
+    const ClippedMemtable memtables[] = {memtable_of(rows)};
     const auto built = build_table(memtables, tree);
     if (!built) return;
     const std::string key = "sst/a/" + std::to_string(tables.size());
@@ -165,7 +165,7 @@ RC_GTEST_PROP(Flush, WritesTheNewestRowOfEachKeyAndNothingElse, ()) {
     parts[*rc::gen::inRange<size_t>(0, parts.size())].push_back(row);
     if (row.tree == tree) model_put(model, row);
   }
-  std::vector<std::shared_ptr<const Memtable>> memtables;
+  std::vector<ClippedMemtable> memtables;
   for (const auto& part : parts) memtables.push_back(memtable_of(part));
   TestWorld world;
   run_property(world, [&](const Env& env) {
