@@ -37,7 +37,8 @@ Result<MemberWatch::Seen> MemberWatch::look() {
   if (member_->state != MemberState::kLive) return Seen::kOver;
 
   const bool gone = env_.platform.provably_gone(member_->process);
-  if (!gone && remaining() > Duration{}) return Seen::kLive;
+  const bool may_hold = !gone && remaining() > Duration{};
+  if (may_hold && !mutated(Mutant::takeover_before_lease_end)) return Seen::kLive;
   if (mutated(Mutant::expire_without_cas)) return Seen::kOver;
   auto expired = Expire();
   MORULA_TRY(expired);

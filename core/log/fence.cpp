@@ -55,6 +55,7 @@ class LogSurvey {
   bool empty() const { return !highest_; }
   /// The highest FENCE, if nothing lies beyond its window.
   std::optional<LogSeq> counting_fence() const {
+    if (mutated(Mutant::stray_fence_counts)) return highest_fence_;
     if (!highest_fence_ || *highest_ >= *highest_fence_ + window_) return std::nullopt;
     return highest_fence_;
   }

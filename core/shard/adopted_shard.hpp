@@ -11,13 +11,14 @@
 
 namespace morula {
 
-/// A shard that the topology has named as this incarnation's, with the manifest that it named then.
+/// A shard that the topology names, or is to name, with the manifest that it names then.
 struct AdoptedShard {
   Prefix prefix;
   Epoch epoch;
+  IncarnationId owner;
   std::string manifest_key;
   Versioned<Manifest> manifest;
-  LogPin from;  // where the own open entry of the manifest begins
+  LogPin from;  // where the open entry of the manifest begins, if it is for the own log
 };
 
 }  // namespace morula

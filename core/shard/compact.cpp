@@ -45,14 +45,14 @@ class Pace {
 
 void Shard::run_compactor() {
   Duration pause = kRetryPauseMin;
-  while (!log_.fenced()) {
+  while (!log_.fenced() && !retired_) {
     const auto plan = pick_compaction(config_.compaction, manifest());
     if (!plan) {
       compactor_.wait();
       continue;
     }
     const auto compacted = Compact(*plan);
-    if (compacted && *compacted == Swapped::kSealed) break;
+    if (retired_ || (compacted && *compacted == Swapped::kSealed)) break;
     if (compacted) {
       pause = kRetryPauseMin;
       continue;
@@ -67,11 +67,13 @@ void Shard::run_compactor() {
 // Step Compact
 Result<Shard::Swapped> Shard::Compact(const CompactionPlan& plan) {
   const Manifest base = manifest();
+  const MadeFor made_for = manifest_key();
   CompactionMerge merge = merge_of(plan);
   auto outputs = merge_tables(merge, plan);
   MORULA_TRY(outputs);
 
   MutexLock lock(manifest_mutex_);
+  if (!may_publish(made_for)) return fail(reopened_error());
   Manifest next = next_version(env_, manifest(), log_.incarnation());
   if (mutated(Mutant::compact_on_old_manifest)) next.tables = base.tables;
   std::erase_if(next.tables, [&](const ManifestTable& table) { return is_input(plan, table); });
@@ -133,7 +135,8 @@ CompactionMerge Shard::merge_of(const CompactionPlan& plan) const {
 }
 
 TableScan Shard::scan_of(const NewTable& table, std::string first) const {
-  return {table.table, table.entry.clip, config_.compaction.window_bytes, std::move(first)};
+  const Prefix clip = mutated(Mutant::clip_ignored_in_compaction) ? Prefix{} : table.entry.clip;
+  return {table.table, clip, config_.compaction.window_bytes, std::move(first)};
 }
 
 Result<std::vector<Shard::NewTable>> Shard::merge_tables(CompactionMerge& merge,

@@ -25,13 +25,15 @@ void Shard::request_flush() {
 
 void Shard::run_flusher() {
   while (true) {
-    while (!flush_due()) flusher_.wait();
+    while (!flush_due() && !retired_) flusher_.wait();
+    if (retired_) break;
     flush_requested_ = false;
     auto flushed = Flush();
-    if (flushed && *flushed == Swapped::kSealed) {
+    if (flushed && *flushed == Swapped::kSealed && !retired_) {
       env_.trace.log(Severity::kWarning, "manifest_sealed", {{"manifest", adopted_.manifest_key}});
       break;
     }
+    if (retired_) break;
     flush_trouble_ = flushed ? "" : flushed.error().message;
     if (!flushed) {
       if (flushed.error().code == ErrorCode::kFenced) break;
@@ -56,11 +58,13 @@ Result<Shard::Swapped> Shard::Flush() {
   }
 
   const size_t flushed_memtables = frozen_.size();
-  auto tables = write_tables(frozen_, Purpose::kFlush);
+  const MadeFor made_for = manifest_key();
+  auto tables = write_tables(frozen_rows(), Purpose::kFlush);
   MORULA_TRY(tables);
   tables->insert(tables->begin(), unpublished_.begin(), unpublished_.end());
 
   MutexLock lock(manifest_mutex_);
+  if (!may_publish(made_for)) return fail(reopened_error());
   const Manifest next = flushed_manifest(from, *tables);
   if (mutated(Mutant::trim_without_cas)) adopted_.from = log_.pin(from);
   auto swapped = swap_manifest(next, Purpose::kFlush);
@@ -107,11 +111,17 @@ Manifest Shard::flushed_manifest(LogSeq from, const std::vector<NewTable>& table
   return next;
 }
 
+bool Shard::may_publish(const MadeFor& manifest) const {
+  const bool may = !retired_ && manifest == manifest_key();
+  env_.trace.sometimes("tables were made for a manifest that was replaced meanwhile", !may);
+  return may;
+}
+
 Result<std::vector<Shard::NewTable>> Shard::write_tables(
-    std::vector<std::shared_ptr<const Memtable>> memtables, Purpose purpose) {
+    const std::vector<ClippedMemtable>& memtables, Purpose purpose) {
   std::vector<NewTable> tables;
   uint64_t bytes = 0;
-  for (const auto& memtable : memtables) bytes += memtable->bytes();
+  for (const ClippedMemtable& memtable : memtables) bytes += memtable.memtable->bytes();
   const MemoryReservation held = memtables_.memory().tables.hold(bytes);
   for (const Tree tree : kTrees) {
     if (tree == Tree::kIndex && mutated(Mutant::index_dropped_early)) continue;

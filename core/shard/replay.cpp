@@ -12,16 +12,27 @@ namespace {
 /// A closed entry of one shard's manifest.
 struct Reader {
   Shard* shard;
-  Prefix clip;
-  LogSeq from;
+  ManifestLog entry;
+  LogSeq from;  // what lies before was replayed earlier
   LogSeq to;
 };
+
+LogSeq not_replayed(const Shard& shard, const ManifestLog& entry) {
+  LogSeq from = entry.from;
+  for (const ManifestLog& range : shard.replayed()) {
+    if (range.clip == entry.clip && range.incarnation == entry.incarnation) {
+      from = std::max(from, *range.to);
+    }
+  }
+  return from;
+}
 
 Result<> apply_object(const LogObject& object, std::span<const Reader> readers) {
   for (const LogRecord& record : object.records) {
     for (const Reader& reader : readers) {
       if (object.seq < reader.from || object.seq >= reader.to) continue;
-      if (!reader.clip.contains(record.id) || !reader.shard->prefix().contains(record.id)) continue;
+      if (!reader.entry.clip.contains(record.id) || !reader.shard->prefix().contains(record.id))
+        continue;
       MORULA_TRY(reader.shard->replay(record));
     }
   }
@@ -36,7 +47,10 @@ Result<> replay_closed_ranges(const Env& env, const RetryConfig& retry, LogWrite
   for (const auto& shard : shards) {
     for (const ManifestLog& entry : shard->manifest().logs) {
       if (!entry.to) continue;
-      by_log[entry.incarnation].push_back({shard.get(), entry.clip, entry.from, *entry.to});
+      const LogSeq from = not_replayed(*shard, entry);
+      if (from < *entry.to) {
+        by_log[entry.incarnation].push_back({shard.get(), entry, from, *entry.to});
+      }
     }
   }
   for (auto& [incarnation, readers] : by_log) {
@@ -55,6 +69,7 @@ Result<> replay_closed_ranges(const Env& env, const RetryConfig& retry, LogWrite
                               return apply_object(object, readers);
                             }));
     }
+    for (const Reader& reader : readers) reader.shard->note_replayed(reader.entry);
   }
   return {};
 }

@@ -55,6 +55,12 @@ Result<> Shard::open_tables() {
   std::vector<NewTable> opened(entries.size());
   const auto done =
       for_each_concurrently(entries.size(), kTablesOpenedAtOnce, [&](size_t i) -> Result<> {
+        const auto known = std::ranges::find(published_, entries[i].key,
+                                             [](const NewTable& table) { return table.entry.key; });
+        if (known != published_.end()) {
+          opened[i] = {entries[i], known->table, nullptr};
+          return {};
+        }
         auto table = open_table(entries[i], Purpose::kOwnership);
         MORULA_TRY(table);
         opened[i] = {entries[i], std::move(*table), nullptr};
@@ -93,7 +99,7 @@ Result<> Shard::replay(const LogRecord& record) {
   const bool no_room = memtables_.over_soft() && memtables_.is_large(active_->bytes());
   if (active_->bytes() < config_.unflushed_bytes_max && !no_room) return {};
   freeze();
-  auto tables = write_tables(frozen_, Purpose::kFlush);
+  auto tables = write_tables(frozen_rows(), Purpose::kFlush);
   MORULA_TRY(tables);
   unpublished_.insert(unpublished_.end(), tables->begin(), tables->end());
   frozen_.clear();
@@ -119,7 +125,9 @@ auto Shard::read_with(Tree tree, Read read) {
       env_.trace.sometimes("a read met a table that had been merged and collected", true);
       continue;
     }
-    answer.error().code = lease_.holds() ? ErrorCode::kCorrupt : ErrorCode::kLeaseLost;
+    answer.error().code = retired_         ? ErrorCode::kMoved
+                          : lease_.holds() ? ErrorCode::kCorrupt
+                                           : ErrorCode::kLeaseLost;
     return answer;
   }
 }
@@ -219,6 +227,10 @@ Error Shard::backlog_error() const {
   return {ErrorCode::kBusy, std::move(message), kBacklogRetryMs};
 }
 
+Error Shard::reopened_error() const {
+  return {ErrorCode::kBusy, "the shard's manifest was replaced meanwhile: begins anew"};
+}
+
 Generation Shard::next_generation(std::optional<Generation> last) const {
   return std::max(manifest().mark, last.value_or(Generation(0))) + 1;
 }
@@ -235,13 +247,24 @@ WallTime Shard::durable_wall() const {
 
 void Shard::freeze() {
   if (active_->empty()) return;
-  frozen_.push_back(std::exchange(active_, std::make_shared<Memtable>()));
+  account();
+  auto memory = std::make_shared<const MemoryReservation>(
+      std::exchange(memory_, memtables_.memory().memtables.hold(0)));
+  frozen_.push_back(
+      {{std::exchange(active_, std::make_shared<Memtable>()), {}}, std::move(memory)});
   rebuild_readers();
+}
+
+std::vector<ClippedMemtable> Shard::frozen_rows() const {
+  std::vector<ClippedMemtable> rows;
+  rows.reserve(frozen_.size());
+  for (const Frozen& frozen : frozen_) rows.push_back(frozen.rows);
+  return rows;
 }
 
 Shard::Figures Shard::figures() const {
   Figures figures = delays_;
-  figures.memtable_bytes = memtable_bytes();
+  for_each_memtable([&](const Memtable& memtable) { figures.memtable_bytes += memtable.bytes(); });
   for (const ManifestTable& table : manifest().tables) {
     ++figures.tables;
     figures.table_bytes += table.bytes;
@@ -260,13 +283,7 @@ void Shard::count_unmerged() {
 }
 
 void Shard::account() {
-  memory_.resize(memtable_bytes());
-}
-
-uint64_t Shard::memtable_bytes() const {
-  uint64_t bytes = active_->bytes();
-  for (const auto& memtable : frozen_) bytes += memtable->bytes();
-  return bytes;
+  memory_.resize(active_->bytes());
 }
 
 bool Shard::flush_due() const {
@@ -279,8 +296,8 @@ bool Shard::flush_due() const {
 void Shard::rebuild_readers() {
   std::array<TreeSources, kTrees.size()> sources;
   for (TreeSources& tree : sources) {
-    tree.memtables.push_back(active_);
-    tree.memtables.insert(tree.memtables.end(), frozen_.begin(), frozen_.end());
+    tree.memtables.emplace_back(active_);
+    for (const Frozen& frozen : frozen_) tree.memtables.push_back(frozen.rows);
   }
   for (const auto* tables : {&published_, &unpublished_}) {
     for (const NewTable& table : *tables) {

@@ -4,11 +4,16 @@
 // `ShardRows::confirm` stands between the two. The shard pins the log from the `from` of its
 // manifest's own entry, so that trim keeps what a taker would replay. Which shards are asked for
 // what is in core/shard/served_shards.hpp.
+//
+// A split or merge makes new shards of it, which share what it has in memory; then it is *retired*:
+// reads that are under way end on it, and it changes nothing more.
 #pragma once
 
 #include <array>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "core/lsm/block_cache.hpp"
@@ -38,7 +43,8 @@ class Shard {
   Shard(const Shard&) = delete;
   Shard& operator=(const Shard&) = delete;
 
-  /// Opens the tables that the manifest names. Before anything else. Suspends.
+  /// Opens the tables that the manifest names, as far as they aren't. Before anything else.
+  /// Suspends.
   Result<> open_tables();
   /// A record of a closed log range of the manifest (see replay.hpp). May suspend to spill a full
   /// memtable into a table, which the next flush publishes.
@@ -51,6 +57,34 @@ class Shard {
   void run_compactor();
   /// Asks the flusher for a flush, whatever the bounds.
   void request_flush();
+
+  // A change of the shard's row in the topology (core/topology/shard_changes.hpp).
+
+  /// Held while one is open: flush and compaction wait (OWNERSHIP R5).
+  Mutex& manifest_mutex() { return manifest_mutex_; }
+  enum class Swapped : uint8_t { kDone, kSealed };
+  /// The caller holds the mutex. kSealed: somebody else has sealed it. Suspends.
+  Result<Swapped> Seal();
+  /// False while tables of a replay wait to be named by the shard's own manifest: it has to be
+  /// flushed first.
+  bool may_change() const { return unpublished_.empty(); }
+  /// The topology names another manifest for the shard now, with the same content. The caller holds
+  /// the mutex.
+  void reopen(AdoptedShard reopened);
+  /// A shard that was opened before the topology named it: what was named then. Tables that are
+  /// open already stay so. False: what was replayed may be outdated (see replay.hpp), and `named`
+  /// is as it was. Suspends.
+  Result<bool> settle(AdoptedShard& named);
+  /// Takes all that the shards before it had in memory, for its part of the hash space. They put
+  /// nothing any more; they are to be retired. Before anything else; never suspends.
+  void inherit(std::span<Shard* const> before);
+  /// Ends its fibers. From now on it has no pin of the log and no memtables of its own.
+  void retire();
+  /// Its present place in the log, for those that follow it.
+  LogSeq from() const { return adopted_.from.seq(); }
+  /// What has been replayed into it.
+  const std::vector<ManifestLog>& replayed() const { return replayed_; }
+  void note_replayed(ManifestLog range) { replayed_.push_back(std::move(range)); }
 
   struct Figures {
     uint64_t memtable_bytes = 0;  // not in tables yet
@@ -67,7 +101,14 @@ class Shard {
 
   Prefix prefix() const { return adopted_.prefix; }
   Epoch epoch() const { return adopted_.epoch; }
+  const std::string& manifest_key() const { return adopted_.manifest_key; }
   const Manifest& manifest() const { return adopted_.manifest.content; }
+  /// Calls `each` with every memtable that it reads.
+  template <class Each>
+  void for_each_memtable(Each each) const {
+    each(*active_);
+    for (const Frozen& frozen : frozen_) each(*frozen.rows.memtable);
+  }
 
   // What `ShardRows` says, of this shard. The caller holds it during each call: it may have been
   // exchanged for others when the call returns. The finds and scans also give kLeaseLost.
@@ -88,7 +129,13 @@ class Shard {
     std::shared_ptr<const Table> table;
     std::shared_ptr<const TableNumbers::Draft> draft;  // null once a manifest names it
   };
-  enum class Swapped : uint8_t { kDone, kSealed };
+  /// A memtable that is put into no more, and the memory that it takes until nobody has it.
+  struct Frozen {
+    ClippedMemtable rows;
+    std::shared_ptr<const MemoryReservation> memory;
+  };
+  /// For which manifest something is made.
+  using MadeFor = std::string;
 
   Result<Swapped> Flush();
   Result<Swapped> Compact(const CompactionPlan& plan);
@@ -100,8 +147,11 @@ class Shard {
   Result<std::vector<NewTable>> merge_tables(CompactionMerge& merge, const CompactionPlan& plan);
   TableScan scan_of(const NewTable& table, std::string first = {}) const;
   /// Tables of all rows of `memtables`, of level 0, uploaded and open.
-  Result<std::vector<NewTable>> write_tables(std::vector<std::shared_ptr<const Memtable>> memtables,
+  Result<std::vector<NewTable>> write_tables(const std::vector<ClippedMemtable>& memtables,
                                              Purpose purpose);
+  std::vector<ClippedMemtable> frozen_rows() const;
+  /// Whether what was made for `manifest` may be published now (OWNERSHIP R8). The mutex is held.
+  bool may_publish(const MadeFor& manifest) const;
   Result<NewTable> upload(ManifestTable entry, BuiltTable built, Purpose purpose);
   Result<std::shared_ptr<const Table>> open_table(const ManifestTable& entry, Purpose purpose);
   /// The manifest names these now.
@@ -110,13 +160,13 @@ class Shard {
   Result<MemoryReservation> reserve_room(uint64_t bytes, Change change);
   Result<> wait_for_turn(uint64_t bytes);
   Error backlog_error() const;
+  Error reopened_error() const;
   uint64_t write_pressure() const;
   void count_unmerged();
   void freeze();
   /// The memtables have grown or gone.
   void account();
   bool flush_due() const;
-  uint64_t memtable_bytes() const;
   void rebuild_readers();
   /// Calls `read` with the present reader of `tree`, and again with its successor if a table went
   /// away meanwhile because it had been merged.
@@ -131,11 +181,11 @@ class Shard {
   TableNumbers& numbers_;
   Memtables& memtables_;
   AdoptedShard adopted_;
-  const LogSeq serves_from_;            // of the own log: what is acknowledged from here is found
+  LogSeq serves_from_;                  // of the own log: what is acknowledged from here is found
   std::optional<WallTime> flushed_at_;  // the time of the cut of the last flush
 
   std::shared_ptr<Memtable> active_ = std::make_shared<Memtable>();
-  std::vector<std::shared_ptr<const Memtable>> frozen_;                   // oldest first
+  std::vector<Frozen> frozen_;                                            // oldest first
   std::vector<NewTable> published_;                                       // that the manifest names
   std::vector<NewTable> unpublished_;                                     // spilled during replay
   std::array<std::shared_ptr<const TreeReader>, kTrees.size()> readers_;  // by Tree
@@ -147,7 +197,9 @@ class Shard {
   WaitList flusher_;
   WaitList compactor_;
   Mutex manifest_mutex_;  // from making a new version of the manifest until it has landed or not
-  MemoryReservation memory_;  // of the memtables
+  bool retired_ = false;
+  std::vector<ManifestLog> replayed_;
+  MemoryReservation memory_;  // of the active memtable
   WritePace pace_;
   uint64_t unmerged_tables_ = 0;  // that the manifest names in level 0
   uint64_t deepest_stack_ = 0;    // of these, those of one tree

@@ -4,14 +4,19 @@
 // The caller has seen the victim's member document say `expired` or `stopped` (or name another
 // incarnation), and has fenced its log at f (core/log/fence.hpp). What comes out is adopted shards,
 // which the caller replays and serves (R3e).
+//
+// Several survivors may take over at once, each its part: they meet only in the topology's CAS, and
+// who loses it begins again with what is left.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <vector>
 
 #include "core/log/log_writer.hpp"
 #include "core/shard/adopted_shard.hpp"
 #include "core/shard/manifest_document.hpp"
-#include "core/topology/topology_document.hpp"
+#include "core/topology/topology_change.hpp"
 
 namespace morula {
 
@@ -19,32 +24,36 @@ class Takeover {
  public:
   Takeover(const Env& env, const RetryConfig& retry, LogWriter& log);
 
-  /// Seals, adopts and publishes every shard of `victim`, whose log counts as fenced at `fence`, by
-  /// one CAS of the topology; repeats on conflicts with backoff. Empty when others were faster.
-  /// Errors: kCorrupt and the store's certain ones. Suspends; throws Cancelled.
-  Result<std::vector<AdoptedShard>> run(const IncarnationId& victim, LogSeq fence);
+  /// Which of the victim's shards to take, in each topology that is read.
+  using Part = std::function<bool(const Topology&, const TopologyShard&)>;
+
+  /// Seals, adopts and publishes the shards of `victim` (those of `part`; null: all), whose log
+  /// counts as fenced at `fence`, by one CAS of the topology; repeats on conflicts with backoff.
+  /// Empty when others were faster. Errors: kCorrupt and the store's certain ones. Suspends; throws
+  /// Cancelled.
+  Result<std::vector<AdoptedShard>> run(const IncarnationId& victim, LogSeq fence,
+                                        const Part& part = nullptr);
 
   /// Creates the first topology with 2^bits shards, all owned by this incarnation. Empty when the
   /// cell has a topology already. Errors and suspension as above.
   Result<std::vector<AdoptedShard>> create_first_topology(uint8_t bits);
 
  private:
-  struct Attempt {
-    std::vector<AdoptedShard> shards;
-    Topology next;
-  };
+  /// What was sealed does not change again: by key, for the next attempt.
+  using SealedManifests = std::map<std::string, Manifest>;
 
-  Result<Versioned<Manifest>> Seal(const TopologyShard& shard);
-  Result<AdoptedShard> Adopt(const TopologyShard& shard, const Manifest& sealed,
-                             const IncarnationId& victim, LogSeq fence, Version base);
-  Result<bool> Publish(const Versioned<Topology>& base, const Attempt& attempt);
-  Result<AdoptedShard> put_manifest(Prefix prefix, Epoch epoch, Version base, Manifest manifest,
-                                    LogPin from);
-  bool names_all(const Topology& topology, const std::vector<AdoptedShard>& shards) const;
+  /// Seals them all. False: a manifest is gone, so the topology has moved on.
+  Result<bool> seal_all(const std::vector<TopologyShard>& rows, SealedManifests& sealed);
+  Result<std::optional<Manifest>> Seal(const TopologyShard& row);
+  Result<std::vector<AdoptedShard>> Adopt(const std::vector<TopologyShard>& rows,
+                                          const SealedManifests& sealed,
+                                          const IncarnationId& victim, LogSeq fence, Version base);
+  void note_published(const std::vector<AdoptedShard>& shards, Version version) const;
 
   const Env env_;
   const RetryConfig retry_;
   LogWriter& log_;
+  TopologyChange change_;
 };
 
 }  // namespace morula

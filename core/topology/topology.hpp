@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/ids.hpp"
+#include "core/base/mutant.hpp"
 #include "core/base/prefix.hpp"
 #include "core/base/result.hpp"
 #include "core/lsm/manifest.hpp"
@@ -36,6 +37,11 @@ struct Topology {
 
 /// `manifest.log_incarnations()` and `owner`, sorted, each once.
 std::vector<IncarnationId> row_logs(const Manifest& manifest, const IncarnationId& owner);
+
+/// Of the shards that replace one of this epoch.
+inline Epoch next_epoch(Epoch replaced) {
+  return mutated(Mutant::epoch_not_raised) ? replaced : replaced + 1;
+}
 
 std::string encode_topology(const Topology& topology);
 /// kCorrupt, naming the field; also when the shards do not partition the space.

@@ -18,11 +18,16 @@ class Trimmer {
   /// first; then every `from` of an entry for this log in the manifests of the topology's rows that
   /// list this incarnation, whoever owns them. The entries of the own view are pinned by the shards
   /// that serve them. Asks the store nothing when neither position nor pins have moved since the
-  /// last time. Suspends. Errors leave the log as it is or trimmed in part.
-  Result<> run();
+  /// last time, unless `must_look`. Suspends. Errors leave the log as it is or trimmed in part.
+  /// Returns the version of the topology that was read; nullopt: none was.
+  Result<std::optional<Version>> run(bool must_look = false);
 
  private:
-  Result<LogSeq> lowest_named();
+  struct Named {
+    LogSeq lowest{UINT64_MAX};
+    std::optional<Version> topology;
+  };
+  Result<Named> read_named();
 
   const Env env_;
   const RetryConfig retry_;
