@@ -14,6 +14,7 @@ HttpResponse Forwarder::run() {
   const uint64_t attempts_max = may_forward_ ? config_.forward_attempts_max : 1;
   Duration pause = config_.forward_pause;
   for (uint64_t made = 1;; ++made) {
+    await_owner();
     auto response = attempt();
     env_.trace.sometimes("a request was served after another attempt",
                          response.has_value() && made > 1);
@@ -26,6 +27,20 @@ HttpResponse Forwarder::run() {
     pause *= 2;
   }
   return moving_response();
+}
+
+/// A shard that is being handed over has an owner soon: sooner than somebody who asks again and
+/// again would find out, and before the patience of an instance that has passed the request on
+/// ends.
+void Forwarder::await_owner() {
+  const Time until = std::min(deadline_, env_.clock.now() + config_.forward_attempt_timeout / 2);
+  while (env_.clock.now() < until) {
+    const Place place = placement_.locate(target_.hash.id);
+    const bool soon = std::holds_alternative<ServedSoon>(place);
+    env_.trace.sometimes("a request waited for the end of a handoff", soon);
+    if (!soon) return;
+    placement_.await_change(until);
+  }
 }
 
 std::optional<HttpResponse> Forwarder::attempt() {

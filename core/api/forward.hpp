@@ -34,6 +34,7 @@ class Forwarder {
  private:
   /// The answer; nullopt: nothing was done, it may be tried again.
   std::optional<HttpResponse> attempt();
+  void await_owner();
   std::optional<HttpResponse> call(const std::string& address);
   bool is_read() const;
 

@@ -23,10 +23,13 @@ struct ServedHere {
 struct ServedElsewhere {
   std::string address;  // "http://host:port", never this instance's own
 };
+/// This instance is about to serve it, or has stopped because it is handing it over: what comes is
+/// known in a moment.
+struct ServedSoon {};
 /// Nobody that is known now, such as during a takeover.
 struct ServedUnknown {};
 
-using Place = std::variant<ServedHere, ServedElsewhere, ServedUnknown>;
+using Place = std::variant<ServedHere, ServedElsewhere, ServedSoon, ServedUnknown>;
 
 struct ShardPlace {
   Prefix prefix;  // what a listing asks for
@@ -45,6 +48,9 @@ class Placement {
   /// look). Returns when it has, whether or not it learned anything, and by `deadline`. Suspends;
   /// throws Cancelled.
   virtual void refresh(Time deadline) = 0;
+  /// Returns when what `locate` says may have changed, and by `deadline`. Suspends; throws
+  /// Cancelled.
+  virtual void await_change(Time deadline) = 0;
   /// True while every shard has a known owner that serves, here or elsewhere: `/readyz`.
   virtual bool ready() const = 0;
 };

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "core/api/responses.hpp"
+#include "core/base/mutant.hpp"
 
 namespace morula {
 
@@ -28,6 +29,11 @@ HttpRequest passed_on(HttpRequest request, uint64_t hops) {
   erase_hop_by_hop(request.headers);
   request.headers.erase("Host");
   request.headers.erase(kPinHeader);
+  if (mutated(Mutant::forward_drops_producer_headers)) {
+    for (const char* name : {"Producer-Id", "Producer-Epoch", "Producer-Seq"}) {
+      request.headers.erase(name);
+    }
+  }
   request.headers.set(kHopsHeader, std::to_string(hops));
   return request;
 }

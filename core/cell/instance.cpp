@@ -44,11 +44,12 @@ void Instance::Impl::end_with(Error error) {
   settled.set();
 }
 
-Result<Instance::Ended> Instance::Impl::run(Scope& fibers) {
+Result<Instance::Ended> Instance::Impl::run(Scope& scope) {
+  fibers = &scope;
   // Joining may have to wait for a lease of 30 s: a stop doesn't.
   with_scope(env.domain, [&](Scope& joining) {
     joining.spawn("join", [&] {
-      auto joined = join(fibers);
+      auto joined = join();
       if (!joined && joined.error().code == ErrorCode::kLeaseLost) end_with(Ended::kLeaseLost);
       if (!joined) end_with(joined.error());
       settled.set();
@@ -56,10 +57,10 @@ Result<Instance::Ended> Instance::Impl::run(Scope& fibers) {
     settled.wait();
   });
   if (log == nullptr) return finish();
-  return with_scope(env.domain, [&](Scope& requests) { return serve_until_end(fibers, requests); });
+  return with_scope(env.domain, [&](Scope& requests) { return serve_until_end(requests); });
 }
 
-Result<> Instance::Impl::join(Scope& fibers) {
+Result<> Instance::Impl::join() {
   if (!is_valid_instance_name(config.name)) {
     return fail(ErrorCode::kInvalid,
                 "\"" + config.name + "\" is no instance name: 1 to 63 of a-z, 0-9 and -");
@@ -71,9 +72,11 @@ Result<> Instance::Impl::join(Scope& fibers) {
   ApiConfig api_config;
   api_config.stream = config.stream;
   api_config.forward_timeout = config.forward_timeout;
-  api = std::make_unique<Api>(env, StreamHasher(cell->hash_secret), shards, api_config);
-  log = std::make_unique<LogWriter>(env, config.log, self, fibers);
+  api = std::make_unique<Api>(env, StreamHasher(cell->hash_secret), shards, api_config, this);
+  log = std::make_unique<LogWriter>(env, config.log, self, *fibers);
   shards.begin(*log, lease, memtables.memory(), config.stream);
+  receiver = std::make_unique<ShardReceiver>(env, config.retry, *log, *this);
+  changes = std::make_unique<ShardChanges>(env, config.retry, *log, shards, *this);
   env.trace.log(Severity::kInfo, "joined",
                 {{"cell", cell->cell.text()},
                  {"incarnation", self.text()},
@@ -81,13 +84,13 @@ Result<> Instance::Impl::join(Scope& fibers) {
   return {};
 }
 
-Result<Instance::Ended> Instance::Impl::serve_until_end(Scope& fibers, Scope& requests) {
+Result<Instance::Ended> Instance::Impl::serve_until_end(Scope& requests) {
   with_scope(env.domain, [&](Scope& loops) {
     {
       const Serving serving(env.network, requests,
-                            [this](const HttpRequest& request) { return api->handle(request); });
+                            [this](const HttpRequest& request) { return handle(request); });
       loops.spawn("lease", [this] { keep_lease(); });
-      loops.spawn("looking", [this, &fibers] { keep_looking(fibers); });
+      loops.spawn("looking", [this] { keep_looking(); });
       loops.spawn("trim", [this] { keep_trimming(); });
       loops.spawn("collect", [this] { keep_collecting(); });
       loops.spawn("fenced", [this] {
@@ -158,10 +161,10 @@ void Instance::Impl::keep_lease() {
   }
 }
 
-void Instance::Impl::keep_looking(Scope& fibers) {
+void Instance::Impl::keep_looking() {
   while (true) {
     const Time began = env.clock.now();
-    if (auto seen = look(fibers); !seen) {
+    if (auto seen = look(); !seen) {
       const Error& error = seen.error();
       env.trace.log(Severity::kWarning, "look_failed", {{"error", error.message}});
       if (error.code == ErrorCode::kCorrupt) return end_with(error);
@@ -178,7 +181,9 @@ void Instance::Impl::keep_trimming() {
   Trimmer trimmer(env, config.retry, *log);
   while (true) {
     env.clock.sleep(config.trim_interval);
-    if (auto trimmed = trimmer.run(); !trimmed) {
+    const auto trimmed = trimmer.run(receiver->has_promised());
+    if (trimmed && *trimmed) receiver->trimmed(**trimmed);
+    if (!trimmed) {
       env.trace.log(Severity::kWarning, "trim_failed", {{"error", trimmed.error().message}});
     }
   }

@@ -1,6 +1,8 @@
 // What an instance is made of. Only for the files of the instance.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,7 +11,10 @@
 #include "core/api/api.hpp"
 #include "core/cell/instance.hpp"
 #include "core/cell/membership.hpp"
+#include "core/cell/shard_changes.hpp"
+#include "core/cell/shard_host.hpp"
 #include "core/cell/shard_map.hpp"
+#include "core/cell/shard_receiver.hpp"
 #include "core/fleet/lease.hpp"
 #include "core/lsm/block_cache.hpp"
 #include "core/rt/clock.hpp"
@@ -18,10 +23,11 @@
 #include "core/shard/adopted_shard.hpp"
 #include "core/shard/memtables.hpp"
 #include "core/shard/table_numbers.hpp"
+#include "core/topology/takeover.hpp"
 
 namespace morula {
 
-struct Instance::Impl {
+struct Instance::Impl final : ShardHost, CellControl {
   Impl(const Env& e, InstanceConfig c, MemoryBudget& memory)
       : env(e),
         config(std::move(c)),
@@ -33,13 +39,13 @@ struct Instance::Impl {
         shards(env, self) {
     memory.block_cache.measure([this] { return cache.bytes(); });
   }
-  ~Impl() { memtables.memory().block_cache.measure(nullptr); }
+  ~Impl() override { memtables.memory().block_cache.measure(nullptr); }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  Result<Ended> run(Scope& fibers);
-  Result<> join(Scope& fibers);
-  Result<Ended> serve_until_end(Scope& fibers, Scope& requests);
+  Result<Ended> run(Scope& scope);
+  Result<> join();
+  Result<Ended> serve_until_end(Scope& requests);
   Result<Ended> finish();
   void log_ending();
   void drain(Scope& requests, Duration grace);
@@ -48,16 +54,42 @@ struct Instance::Impl {
   void end_with(Error error);
 
   void keep_lease();
-  void keep_looking(Scope& fibers);
+  void keep_looking();
   void keep_trimming();
   void keep_collecting();
 
-  Result<> look(Scope& fibers);
-  Result<> begin_cell(Scope& fibers);
-  Result<> take_over(Scope& fibers, const IncarnationId& owner, LogSeq hint);
+  // instance_shards.cpp
+  Result<> look();
+  Result<> begin_cell();
+  Result<> take_over(const IncarnationId& owner, LogSeq hint);
+  Takeover::Part part_of(const IncarnationId& victim);
   Result<std::vector<std::shared_ptr<Shard>>> open_adopted(std::vector<AdoptedShard> adopted);
-  Result<> serve(Scope& fibers, std::vector<AdoptedShard> adopted);
+  Result<> serve(std::vector<AdoptedShard> adopted);
+  void begin_serving(const std::shared_ptr<Shard>& shard);
   Result<bool> were_taken(const std::vector<std::string>& manifests);
+  /// Opens the shards that the topology names as this incarnation's and that are not open yet:
+  /// others have given them.
+  void open_named();
+  void open_row(const TopologyShard& row);
+  Result<std::shared_ptr<Shard>> open_given(const TopologyShard& row);
+
+  // instance_control.cpp
+  HttpResponse handle(const HttpRequest& request);
+  HttpResponse handle_handoff(const HttpRequest& request);
+  Result<std::string> answer_handoff(const HttpRequest& request);
+  /// A change goes on although whoever asked for it has gone.
+  Result<Changed> apart(std::function<Result<Changed>()> change);
+
+  // CellControl
+  Result<CellView> view() override;
+  Result<Changed> split(Prefix prefix) override;
+  Result<Changed> merge(Prefix prefix) override;
+  Result<Changed> move(Prefix prefix, const IncarnationId& to) override;
+
+  // ShardHost
+  std::shared_ptr<Shard> make_shard(AdoptedShard adopted) override;
+  void run_shard(const std::shared_ptr<Shard>& shard) override;
+  Result<std::string> address_of(const IncarnationId& incarnation) override;
 
   const Env env;
   InstanceConfig config;
@@ -67,9 +99,14 @@ struct Instance::Impl {
   BlockCache cache;
   TableNumbers table_numbers;
   Memtables memtables;
+  Scope* fibers = nullptr;  // of the incarnation; set while it runs
   std::unique_ptr<LogWriter> log;
   ShardMap shards;  // its shards hold pins of the log
+  std::unique_ptr<ShardReceiver> receiver;
+  std::unique_ptr<ShardChanges> changes;
   std::unique_ptr<Api> api;
+  std::map<IncarnationId, Time> over_since;  // owners that are over, since when it is known
+  uint64_t takeovers = 0;                    // under way
 
   bool alone = false;
   Event settled;  // joined, or ending

@@ -1,27 +1,53 @@
-// How an instance comes to serve shards: it looks who owns what, and takes over from the dead.
+// How an instance comes to serve shards: it looks who owns what, takes over from the dead, and
+// opens what others have given to it.
 #include <algorithm>
+#include <array>
 #include <set>
 
+#include "core/base/mutant.hpp"
 #include "core/cell/instance_impl.hpp"
+#include "core/cell/share_out.hpp"
 #include "core/cell/stored_data.hpp"
 #include "core/log/fence.hpp"
+#include "core/lsm/manifest_succession.hpp"
 #include "core/rt/trace.hpp"
+#include "core/shard/manifest_document.hpp"
 #include "core/shard/replay.hpp"
 #include "core/store/keys.hpp"
 #include "core/topology/takeover.hpp"
 
 namespace morula {
 
+namespace {
+
+// So many looks long the survivors leave each other their parts; then whoever is there takes all.
+constexpr int kLooksForOthers = 2;
+
+/// Counts what is under way.
+class Counted {
+ public:
+  explicit Counted(uint64_t& count) : count_(count) { ++count_; }
+  ~Counted() { --count_; }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+
+ private:
+  uint64_t& count_;
+};
+
+}  // namespace
+
 // Reads the topology, and looks after every owner that isn't this incarnation.
-Result<> Instance::Impl::look(Scope& fibers) {
+Result<> Instance::Impl::look() {
   auto topology = read_topology(env, config.retry);
   MORULA_TRY(topology);
-  if (!*topology) return begin_cell(fibers);
+  if (!*topology) return begin_cell();
   std::set<IncarnationId> owners;
   for (const TopologyShard& row : (*topology)->content.shards) {
     if (row.owner != self) owners.insert(row.owner);
   }
   shards.learn(std::move((*topology)->content));
+  std::erase_if(over_since, [&](const auto& entry) { return !owners.contains(entry.first); });
   for (const IncarnationId& owner : owners) {
     auto seen = membership.look_at(owner);
     MORULA_TRY(seen);
@@ -30,14 +56,16 @@ Result<> Instance::Impl::look(Scope& fibers) {
     } else if (!(*seen)->over) {
       shards.learn_address(owner, (*seen)->address);
     } else {
-      MORULA_TRY(take_over(fibers, owner, (*seen)->acknowledged_hint));
+      MORULA_TRY(take_over(owner, (*seen)->acknowledged_hint));
     }
   }
+  open_named();
+  receiver->forget_old();
   return {};
 }
 
 /// Creates the first topology, unless there must have been one: it was deleted, then, by hand.
-Result<> Instance::Impl::begin_cell(Scope& fibers) {
+Result<> Instance::Impl::begin_cell() {
   if (shards.topology()) return fail(ErrorCode::kCorrupt, "topology.json is gone");
   if (auto no_data = require_no_data(env, config.retry, keys::kTopology); !no_data) {
     auto topology = read_topology(env, config.retry);
@@ -45,20 +73,45 @@ Result<> Instance::Impl::begin_cell(Scope& fibers) {
     if (!*topology) return no_data;
     return {};  // another was faster; the next look sees it
   }
+  const Counted counted(takeovers);
   Takeover takeover(env, config.retry, *log);
   auto first = takeover.create_first_topology(config.first_prefix_bits);
   MORULA_TRY(first);
-  return serve(fibers, std::move(*first));
+  return serve(std::move(*first));
 }
 
-Result<> Instance::Impl::take_over(Scope& fibers, const IncarnationId& owner, LogSeq hint) {
+/// Null: all.
+Takeover::Part Instance::Impl::part_of(const IncarnationId& victim) {
+  const Time since = over_since.try_emplace(victim, env.clock.now()).first->second;
+  if (env.clock.now() - since >= kLooksForOthers * config.lease.watch_interval) return nullptr;
+  return [this, victim](const Topology& topology, const TopologyShard& row) {
+    return share_out(topology, victim, membership.live()).at(row.prefix) == self.name;
+  };
+}
+
+Result<> Instance::Impl::take_over(const IncarnationId& owner, LogSeq hint) {
+  const Takeover::Part part = part_of(owner);
+  const std::optional<Topology>& known = shards.topology();
+  if (part && std::ranges::none_of(known->shards, [&](const TopologyShard& row) {
+        return row.owner == owner && part(*known, row);
+      })) {
+    return {};
+  }
   env.trace.log(Severity::kInfo, "taking_over", {{"from", owner.text()}});
-  auto fence = fence_log(env, self, owner, hint, config.log.window, config.retry);
-  MORULA_TRY(fence);
+  Result<LogSeq> fence(hint);
+  if (!mutated(Mutant::adopt_before_fence_check)) {
+    fence = fence_log(env, self, owner, hint, config.log.window, config.retry);
+    MORULA_TRY(fence);
+  }
+  const Counted counted(takeovers);
   Takeover takeover(env, config.retry, *log);
-  auto adopted = takeover.run(owner, *fence);
+  auto adopted = [&] {
+    const MutexLock window(changes->topology_mutex());
+    return takeover.run(owner, *fence, part);
+  }();
   MORULA_TRY(adopted);
-  return serve(fibers, std::move(*adopted));
+  env.trace.sometimes("survivors shared a dead member's shards", part && !adopted->empty());
+  return serve(std::move(*adopted));
 }
 
 Result<std::vector<std::shared_ptr<Shard>>> Instance::Impl::open_adopted(
@@ -70,8 +123,7 @@ Result<std::vector<std::shared_ptr<Shard>>> Instance::Impl::open_adopted(
   for (AdoptedShard& shard : adopted) {
     const TopologyShard* row = (*topology)->content.find(shard.prefix);
     if (row == nullptr || row->manifest != shard.manifest_key) continue;  // already another's
-    opened.push_back(std::make_shared<Shard>(env, config.shard, *log, lease, cache, table_numbers,
-                                             memtables, std::move(shard)));
+    opened.push_back(make_shard(std::move(shard)));
     MORULA_TRY(opened.back()->open_tables());
   }
   MORULA_TRY(replay_closed_ranges(env, config.retry, *log, opened));
@@ -90,7 +142,7 @@ Result<bool> Instance::Impl::were_taken(const std::vector<std::string>& manifest
   });
 }
 
-Result<> Instance::Impl::serve(Scope& fibers, std::vector<AdoptedShard> adopted) {
+Result<> Instance::Impl::serve(std::vector<AdoptedShard> adopted) {
   if (adopted.empty()) return {};
   std::vector<std::string> manifests;
   manifests.reserve(adopted.size());
@@ -108,16 +160,72 @@ Result<> Instance::Impl::serve(Scope& fibers, std::vector<AdoptedShard> adopted)
     end_with(opened.error());
     return fail(opened.error());
   }
-  for (const auto& shard : *opened) {
-    const bool replayed = shard->manifest().logs.size() > 1;
-    shards.serve(shard);
-    fibers.spawn("flusher", [shard] { shard->run_flusher(); });
-    fibers.spawn("compactor", [shard] { shard->run_compactor(); });
-    if (replayed) shard->request_flush();  // frees the dead incarnation's log
-    env.trace.log(Severity::kInfo, "serving",
-                  {{"shard", shard->prefix().text()}, {"epoch", shard->epoch().value}});
-  }
+  for (const auto& shard : *opened) begin_serving(shard);
   return {};
+}
+
+void Instance::Impl::begin_serving(const std::shared_ptr<Shard>& shard) {
+  if (ending.is_set()) return;
+  const bool replayed = shard->manifest().logs.size() > 1;
+  shards.serve(shard);
+  run_shard(shard);
+  if (replayed) shard->request_flush();  // frees the last owner's log
+  env.trace.log(Severity::kInfo, "serving",
+                {{"shard", shard->prefix().text()}, {"epoch", shard->epoch().value}});
+}
+
+void Instance::Impl::open_named() {
+  const std::optional<Topology>& topology = shards.topology();
+  if (!topology || takeovers > 0 || ending.is_set()) return;
+  for (const TopologyShard& row : topology->shards) {
+    if (row.owner != self || shards.is_here(row.prefix)) continue;
+    auto hold = shards.hold({row.prefix});
+    if (!hold) continue;
+    auto held = std::make_shared<ShardMap::Hold>(std::move(*hold));
+    fibers->spawn("open_given", [this, row, held] {
+      open_row(row);
+      held->release();
+    });
+  }
+}
+
+void Instance::Impl::open_row(const TopologyShard& row) {
+  auto opened = open_given(row);
+  if (opened) {
+    const TopologyShard* now = shards.topology()->find(row.prefix);
+    if (now == nullptr || now->manifest != row.manifest) return;  // given on, or taken
+    begin_serving(*opened);
+    return;
+  }
+  const auto taken = were_taken({row.manifest});
+  if (!taken || *taken) return;  // the next look sees
+  env.trace.log(Severity::kWarning, "given_shard_not_open",
+                {{"shard", row.prefix.text()}, {"error", opened.error().message}});
+  end_with(opened.error());
+}
+
+// Step Replay
+Result<std::shared_ptr<Shard>> Instance::Impl::open_given(const TopologyShard& row) {
+  auto manifest = read_manifest(env, row.manifest, config.retry);
+  MORULA_TRY(manifest);
+  const auto from = open_from(manifest->content, self);
+  if (!from) return fail(ErrorCode::kCorrupt, row.manifest + ": names no log of its owner");
+  AdoptedShard named{row.prefix,           row.epoch,      self, row.manifest,
+                     std::move(*manifest), log->pin(*from)};
+  std::shared_ptr<Shard> shard = receiver->take(row.prefix);
+  if (shard != nullptr) {
+    const auto current = shard->settle(named);
+    MORULA_TRY(current);
+    env.trace.sometimes("a shard that was opened ahead was outdated", !*current);
+    if (!*current) shard = nullptr;
+  }
+  if (shard == nullptr) {
+    shard = make_shard(std::move(named));
+    MORULA_TRY(shard->open_tables());
+  }
+  const std::array<std::shared_ptr<Shard>, 1> opened{shard};
+  MORULA_TRY(replay_closed_ranges(env, config.retry, *log, opened));
+  return shard;
 }
 
 }  // namespace morula

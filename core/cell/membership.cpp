@@ -1,6 +1,7 @@
 #include "core/cell/membership.hpp"
 
 #include "core/store/keys.hpp"
+#include "core/store/read_document.hpp"
 
 namespace morula {
 
@@ -24,6 +25,28 @@ Result<bool> Membership::look_whether_alone() {
     if (*seen == MemberWatch::Seen::kLive) alone = false;
   }
   return alone;
+}
+
+std::set<std::string> Membership::live() const {
+  std::set<std::string> names{self_.name};
+  for (const auto& [name, watched] : watches_) {
+    const auto& member = watched.member();
+    if (member && member->state == MemberState::kLive) names.insert(name);
+  }
+  return names;
+}
+
+Result<std::vector<Member>> Membership::read_all() {
+  auto documents = list_objects(env_, keys::kMembers, {}, Purpose::kHeartbeat, retry_);
+  MORULA_TRY(documents);
+  std::vector<Member> members;
+  for (const ObjectInfo& document : *documents) {
+    if (!keys::member_name(document.key)) continue;  // a foreign object is nobody
+    auto member = read_document(env_, document.key, Purpose::kHeartbeat, retry_, decode_member);
+    MORULA_TRY(member);
+    if (*member) members.push_back(std::move((*member)->content));
+  }
+  return members;
 }
 
 Result<std::optional<Membership::Owner>> Membership::look_at(const IncarnationId& incarnation) {

@@ -3,7 +3,9 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "core/fleet/watch.hpp"
 #include "core/rt/env.hpp"
@@ -18,6 +20,11 @@ class Membership {
   /// Lists the members and looks at each other one's document, expiring those that may be: true
   /// when no other is live. Suspends.
   Result<bool> look_whether_alone();
+
+  /// The names of those that were live when they were last looked at, and the own one.
+  std::set<std::string> live() const;
+  /// All member documents, as they are now. Suspends.
+  Result<std::vector<Member>> read_all();
 
   struct Owner {
     bool over = false;         // it answers nothing any more: its shards may be taken over

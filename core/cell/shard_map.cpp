@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/base/mutant.hpp"
+
 namespace morula {
 
 void ShardMap::begin(LogWriter& log, const LeaseView& lease, MemoryBudget& memory,
@@ -9,40 +11,101 @@ void ShardMap::begin(LogWriter& log, const LeaseView& lease, MemoryBudget& memor
   here_ = std::make_shared<Here>(env_, log, lease, memory, limits);
 }
 
-// A split or merge of one's own may be in the topology before its answer is here: the shard stays
-// until it is exchanged.
-bool ShardMap::is_anothers(Prefix shard) const {
-  return std::ranges::any_of(topology_->shards, [&](const TopologyShard& row) {
-    return row.owner != self_ && (row.prefix.contains(shard) || shard.contains(row.prefix));
-  });
+ShardMap::Hold::Hold(ShardMap& map, std::vector<Prefix> prefixes)
+    : map_(&map), prefixes_(std::move(prefixes)) {
+  map_->held_.insert(map_->held_.end(), prefixes_.begin(), prefixes_.end());
+}
+
+ShardMap::Hold& ShardMap::Hold::operator=(Hold&& other) noexcept {
+  if (this != &other) {
+    release();
+    map_ = std::exchange(other.map_, nullptr);
+    prefixes_ = std::move(other.prefixes_);
+  }
+  return *this;
+}
+
+void ShardMap::Hold::release() {
+  if (map_ == nullptr) return;
+  for (const Prefix prefix : prefixes_) {
+    map_->held_.erase(std::ranges::find(map_->held_, prefix));
+  }
+  std::exchange(map_, nullptr)->changed_.wake_all();
+}
+
+std::optional<ShardMap::Hold> ShardMap::hold(std::vector<Prefix> prefixes) {
+  if (std::ranges::any_of(prefixes, [&](Prefix prefix) { return is_held(prefix); })) {
+    return std::nullopt;
+  }
+  return Hold(*this, std::move(prefixes));
+}
+
+bool ShardMap::is_held(Prefix prefix) const {
+  return std::ranges::any_of(held_, [&](Prefix held) { return held.overlaps(prefix); });
+}
+
+bool ShardMap::is_here(Prefix prefix) const {
+  if (!here_) return false;
+  return std::ranges::any_of(here_->rows.all(),
+                             [&](const auto& shard) { return shard->prefix().overlaps(prefix); });
+}
+
+bool ShardMap::is_named(const Shard& shard) const {
+  const TopologyShard* row = topology_->find(shard.prefix());
+  return row != nullptr && row->owner == self_ && row->manifest == shard.manifest_key();
 }
 
 void ShardMap::learn(Topology topology) {
-  if (topology_ && topology.version < topology_->version) return;
+  const bool stale = topology_ && topology.version < topology_->version;
+  if (stale && !mutated(Mutant::stale_route_wins)) return;
   topology_ = std::move(topology);
   // A shard that has been given to another is not served here any more, whatever the lease says.
   for (const auto& shard : here_ ? here_->rows.all() : std::vector<std::shared_ptr<Shard>>()) {
-    if (!is_anothers(shard->prefix())) continue;
-    here_->rows.remove(shard->prefix());
-    here_->streams.forget(shard->prefix());
+    // Who holds it knows better: a change of one's own may be in the topology before its answer is
+    // here.
+    if (!is_named(*shard) && !is_held(shard->prefix())) drop(shard->prefix());
   }
   std::erase_if(addresses_, [&](const auto& entry) {
     return std::none_of(topology_->shards.begin(), topology_->shards.end(),
                         [&](const TopologyShard& row) { return row.owner == entry.first; });
   });
+  changed_.wake_all();
+}
+
+void ShardMap::drop(Prefix prefix) {
+  const std::shared_ptr<Shard> shard = here_->rows.find_shard(prefix);
+  here_->rows.remove(prefix);
+  here_->streams.forget(prefix);
+  shard->retire();
 }
 
 void ShardMap::learn_address(const IncarnationId& owner, std::string address) {
   addresses_[owner] = std::move(address);
+  changed_.wake_all();
+}
+
+void ShardMap::serve(std::shared_ptr<Shard> shard) {
+  here_->rows.serve(std::move(shard));
+  changed_.wake_all();
+}
+
+void ShardMap::resume(Prefix shard) {
+  here_->rows.resume(shard);
+  changed_.wake_all();
 }
 
 ShardMap::Figures ShardMap::figures() const {
   Figures figures;
   if (!here_) return figures;
+  std::vector<const Memtable*> memtables;  // halves of a split share theirs
   for (const auto& served : here_->rows.all()) {
     const Shard::Figures shard = served->figures();
     ++figures.shards;
-    figures.sums.memtable_bytes += shard.memtable_bytes;
+    served->for_each_memtable([&](const Memtable& memtable) {
+      if (std::ranges::find(memtables, &memtable) != memtables.end()) return;
+      memtables.push_back(&memtable);
+      figures.sums.memtable_bytes += memtable.bytes();
+    });
     figures.sums.tables += shard.tables;
     figures.sums.table_bytes += shard.table_bytes;
     figures.sums.unmerged_tables += shard.unmerged_tables;
@@ -91,6 +154,7 @@ std::vector<ShardPlace> ShardMap::shards() {
 
 Place ShardMap::place_of(const TopologyShard& row) const {
   if (here_ && here_->rows.serves(row.prefix)) return here();
+  if (row.owner == self_) return ServedSoon{};
   if (const auto found = addresses_.find(row.owner); found != addresses_.end()) {
     return ServedElsewhere{found->second};
   }
@@ -107,11 +171,16 @@ void ShardMap::refresh(Time deadline) {
   }
 }
 
+void ShardMap::await_change(Time deadline) {
+  changed_.wait_until(env_.clock, deadline);
+}
+
 bool ShardMap::ready() const {
-  return topology_ && std::all_of(topology_->shards.begin(), topology_->shards.end(),
-                                  [&](const TopologyShard& row) {
-                                    return !std::holds_alternative<ServedUnknown>(place_of(row));
-                                  });
+  return topology_ && std::ranges::all_of(topology_->shards, [&](const TopologyShard& row) {
+           const Place place = place_of(row);
+           return std::holds_alternative<ServedHere>(place) ||
+                  std::holds_alternative<ServedElsewhere>(place);
+         });
 }
 
 }  // namespace morula

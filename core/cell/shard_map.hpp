@@ -5,6 +5,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/api/placement.hpp"
 #include "core/rt/env.hpp"
@@ -24,9 +26,32 @@ class ShardMap : public Placement {
              const StreamLimits& limits);
 
   // What the instance has learnt.
+  /// Only newer is taken. What is another's now is not served any more, unless it is held.
   void learn(Topology topology);
   void learn_address(const IncarnationId& owner, std::string address);
-  void serve(std::shared_ptr<Shard> shard) { here_->rows.serve(std::move(shard)); }
+  void serve(std::shared_ptr<Shard> shard);
+  void resume(Prefix shard);
+
+  /// A part of the space that somebody opens or changes: until it is released nobody else does, and
+  /// `learn` leaves it as it is.
+  class Hold {
+   public:
+    Hold() = default;
+    Hold(ShardMap& map, std::vector<Prefix> prefixes);
+    ~Hold() { release(); }
+    Hold(Hold&& other) noexcept
+        : map_(std::exchange(other.map_, nullptr)), prefixes_(std::move(other.prefixes_)) {}
+    Hold& operator=(Hold&& other) noexcept;
+    void release();
+
+   private:
+    ShardMap* map_ = nullptr;
+    std::vector<Prefix> prefixes_;
+  };
+  /// nullopt: a part of it is held.
+  std::optional<Hold> hold(std::vector<Prefix> prefixes);
+  /// Whether something of the space is served here, or was until a moment ago.
+  bool is_here(Prefix prefix) const;
   /// Nothing is served here any more: requests under way end as moved, unless they have written.
   void stop_serving() { here_->rows.remove_all(); }
 
@@ -54,6 +79,7 @@ class ShardMap : public Placement {
   Place locate(StreamId id) override;
   std::vector<ShardPlace> shards() override;
   void refresh(Time deadline) override;
+  void await_change(Time deadline) override;
   bool ready() const override;
 
  private:
@@ -66,7 +92,9 @@ class ShardMap : public Placement {
     Streams streams;
   };
 
-  bool is_anothers(Prefix shard) const;
+  bool is_held(Prefix prefix) const;
+  bool is_named(const Shard& shard) const;
+  void drop(Prefix shard);
   ServedHere here() const { return {std::shared_ptr<Streams>(here_, &here_->streams)}; }
   Place place_of(const TopologyShard& row) const;
 
@@ -75,10 +103,12 @@ class ShardMap : public Placement {
   std::optional<Topology> topology_;
   std::map<IncarnationId, std::string> addresses_;
   std::shared_ptr<Here> here_;
+  std::vector<Prefix> held_;
   bool look_asked_ = false;
   uint64_t looks_ = 0;
   WaitList looker_;
   WaitList waiting_;
+  WaitList changed_;
 };
 
 }  // namespace morula

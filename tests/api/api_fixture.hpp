@@ -28,6 +28,7 @@ class FakePlacement : public Placement {
     found.push_back({shard, place});
     return found;
   }
+  void await_change(Time) override {}
   void refresh(Time) override {
     ++refreshes;
     if (after_refreshes.empty()) return;
