@@ -11,6 +11,8 @@
 // - its answer leaves at the very moment at which its log position is acknowledged: not earlier,
 //   and, as computing takes no time in a simulated world, not later, or it has waited for something
 //   else. A process that was stopped meanwhile is excused from the last, and so is a GET.
+//
+// Requests about the cell itself are none of this: they look at ownership because they are asked.
 #pragma once
 
 #include <cstdint>
@@ -56,6 +58,7 @@ class AppendPath {
     std::string process;
     std::string what;  // "POST /v1/stream/a"
     bool reads = false;
+    bool is_of_cell = false;  // about the cell, not about a stream
     Duration arrived{};
     bool excused = false;     // from answering at once
     std::string incarnation;  // with an append: whose log it joined; empty before

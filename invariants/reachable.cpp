@@ -24,6 +24,18 @@ Result<IncarnationId> incarnation_of(std::string_view log_key) {
 
 }  // namespace
 
+Reachable::Reachable(const ObjectView& objects, Violations& violations)
+    : objects_(objects),
+      violations_(violations),
+      steps_(
+          [&objects](const std::string& key) -> std::optional<Manifest> {
+            const std::string* body = objects.find(key);
+            auto manifest = decode_manifest(body == nullptr ? std::string_view() : *body);
+            if (!manifest) return std::nullopt;
+            return *std::move(manifest);
+          },
+          violations) {}
+
 void Reachable::written(std::string_view key, Duration now) {
   if (key.starts_with("log/")) return log_written(key);
   if (key == keys::kTopology) return read_topology(now);
@@ -50,6 +62,7 @@ void Reachable::read_topology(Duration now) {
                            std::to_string(topology_->version.value) + " to " +
                            std::to_string(decoded->version.value) + ": a version never repeats");
   }
+  if (topology_) steps_.step(*topology_, *decoded, now);
   topology_ = *std::move(decoded);
   std::set<std::string> named;
   for (const TopologyShard& shard : topology_->shards) named.insert(shard.manifest);

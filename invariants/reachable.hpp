@@ -22,14 +22,14 @@
 #include "core/rt/store.hpp"
 #include "core/topology/topology.hpp"
 #include "invariants/object_view.hpp"
+#include "invariants/topology_steps.hpp"
 #include "invariants/violation.hpp"
 
 namespace morula::invariants {
 
 class Reachable {
  public:
-  Reachable(const ObjectView& objects, Violations& violations)
-      : objects_(objects), violations_(violations) {}
+  Reachable(const ObjectView& objects, Violations& violations);
 
   /// An object was written or swapped.
   void written(std::string_view key, Duration now);
@@ -70,6 +70,7 @@ class Reachable {
 
   const ObjectView& objects_;
   Violations& violations_;
+  TopologySteps steps_;
   std::optional<Topology> topology_;
   std::map<std::string, Manifest, std::less<>> manifests_;    // those that the topology names
   std::map<IncarnationId, std::vector<ManifestLog>> closed_;  // ranges that were ever named so

@@ -15,10 +15,11 @@ constexpr int64_t kDowntimeMs[] = {0, 0, 20, 100, 500, 1000, 3000, 8000, 20'000}
 constexpr int64_t kOutageMs[] = {100, 500, 1000, 2000, 4000, 8000, 15'000};
 constexpr uint64_t kAmbushChances[] = {1, 1, 2, 3, 8};
 // Steps around which crashes and pauses matter most; the others are too frequent to wait for.
-constexpr Step kAmbushSteps[] = {Step::kFence,  Step::kSeal,   Step::kAdopt,       Step::kPublish,
-                                 Step::kFlush,  Step::kTrim,   Step::kRenewLease,  Step::kExpire,
-                                 Step::kReplay, Step::kPutLog, Step::kAcknowledge, Step::kAppend,
-                                 Step::kCompact};
+constexpr Step kAmbushSteps[] = {Step::kFence,   Step::kSeal,   Step::kAdopt,       Step::kPublish,
+                                 Step::kFlush,   Step::kTrim,   Step::kRenewLease,  Step::kExpire,
+                                 Step::kReplay,  Step::kPutLog, Step::kAcknowledge, Step::kAppend,
+                                 Step::kCompact, Step::kAccept, Step::kHandOff,     Step::kSplit,
+                                 Step::kMerge,   Step::kReopen};
 constexpr Purpose kAmbushPurposes[] = {
     Purpose::kLog,   Purpose::kHeartbeat,  Purpose::kOwnership, Purpose::kOwnership,
     Purpose::kFlush, Purpose::kCompaction, Purpose::kTrim,      Purpose::kGc};

@@ -222,6 +222,7 @@ TEST(BucketChecks, TheTopologyNamesNothingThatDoesNotExist) {
 TEST(BucketChecks, AManifestLeavesTheTopologyOnlySealed) {
   FakeCell cell;
   cell.manifest_key = "shards/root/second.manifest";
+  cell.manifest.logs = {{Prefix{}, cell.b, LogSeq(0), std::nullopt}};
   cell.put_manifest();
   cell.publish(cell.b);
   EXPECT_EQ(found(cell, Invariant::kOwnershipRule,
@@ -231,7 +232,7 @@ TEST(BucketChecks, AManifestLeavesTheTopologyOnlySealed) {
 
 TEST(BucketChecks, ARowListsTheLogsThatItsManifestNames) {
   FakeCell cell;
-  cell.manifest.logs.push_back({Prefix{}, cell.b, LogSeq(0), std::nullopt});
+  cell.manifest.logs = {{Prefix{}, cell.b, LogSeq(0), std::nullopt}};
   cell.put_manifest();
   EXPECT_EQ(found(cell, Invariant::kOwnershipRule,
                   {"names the log of " + cell.b.text(), "does not list"}),

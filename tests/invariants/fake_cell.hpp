@@ -69,9 +69,10 @@ class FakeCell : public ObjectView {
   /// The topology names `manifest_key`, owned by `owner`.
   void publish(const IncarnationId& owner) {
     Topology topology;
-    topology.version = Version(++version_);
+    topology.version = Version(++topologies_);
     topology.writer = owner;
-    topology.shards = {{Prefix{}, Epoch(version_), owner, manifest_key, row_logs(manifest, owner)}};
+    topology.shards = {
+        {Prefix{}, Epoch(topologies_), owner, manifest_key, row_logs(manifest, owner)}};
     put(std::string(keys::kTopology), encode_topology(topology));
   }
   /// Seals the manifest, and goes on with an unsealed copy under another key.
@@ -117,6 +118,7 @@ class FakeCell : public ObjectView {
  private:
   std::map<std::string, std::string, std::less<>> objects_;
   uint64_t version_ = 0;
+  uint64_t topologies_ = 0;
 };
 
 }  // namespace morula::invariants
