@@ -87,7 +87,9 @@ Result<std::vector<Source>> open_sources(const std::vector<ClippedMemtable>& mem
   const auto done = for_each_concurrently(tables.size(), kTablesAtOnce,
                                           [&](size_t i) { return sources[i].seek(begin); });
   MORULA_TRY(done);
+  const StreamId id = row_key::stream_id(begin);
   for (const ClippedMemtable& memtable : memtables) {
+    if (!memtable.clip.contains(id)) continue;
     sources.emplace_back(memtable.memtable->lower_bound(Tree::kData, begin));
   }
   return sources;
@@ -136,6 +138,7 @@ Result<std::optional<Row>> TreeReader::find_hot(StreamId id) const {
   const ShortKey prefix = ShortKey::stream(id);
   NewestHot newest;
   for (const ClippedMemtable& memtable : sources_.memtables) {
+    if (!memtable.clip.contains(id)) continue;
     for (auto cursor = memtable.memtable->lower_bound(tree_, prefix);
          cursor.valid() && cursor.row().key.starts_with(prefix); cursor.next()) {
       if (!is_hot(cursor.row().key)) continue;
@@ -164,7 +167,9 @@ Result<std::optional<Row>> TreeReader::find_hot(StreamId id) const {
 
 Result<std::optional<Row>> TreeReader::find(std::string_view key) const {
   std::optional<Row> newest;
+  const StreamId id = row_key::stream_id(key);
   for (const ClippedMemtable& memtable : sources_.memtables) {
+    if (!memtable.clip.contains(id)) continue;
     const auto row = memtable.memtable->find(tree_, key);
     if (row && (!newest || row->change > newest->change)) newest = row->copy(tree_);
   }

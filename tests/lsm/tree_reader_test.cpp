@@ -28,9 +28,9 @@ std::shared_ptr<const Memtable> memtable_of(const std::vector<Row>& rows) {
 struct Spread {
   explicit Spread(Tree t) : tree(t) {}
 
-  void add_memtable(const std::vector<Row>& rows) {
-    sources.memtables.push_back(memtable_of(rows));
-    for (const Row& row : rows) model_put(model, row);
+  void add_memtable(const std::vector<Row>& rows, Prefix clip = {}) {
+    sources.memtables.emplace_back(memtable_of(rows), clip);
+    put_model(rows, clip);
   }
   /// Puts a table with these rows into the store; it is opened by `reader`.
   void add_table(const std::vector<Row>& rows, Prefix clip = {}) {
@@ -40,6 +40,9 @@ struct Spread {
     const std::string key = "sst/a/" + std::to_string(tables.size());
     tables.push_back({key, built->bytes.size(), clip});
     world.store().plant(key, built->bytes);
+    put_model(rows, clip);
+  }
+  void put_model(const std::vector<Row>& rows, Prefix clip) {
     for (const Row& row : rows) {
       if (clip.contains(row_key::stream_id(row.key))) model_put(model, row);
     }
@@ -89,7 +92,7 @@ std::vector<Row> rows_between(const TreeModel& model, StreamId id, Generation ge
   return rows;
 }
 
-/// Each row goes to one or several sources; tables have random clips.
+/// Each row goes to one or several sources, which have random clips.
 std::unique_ptr<Spread> spread_rows(Tree tree) {
   const auto rows = *rc::gen::container<std::vector<Row>>(rows_of(tree));
   auto spread = std::make_unique<Spread>(tree);
@@ -107,11 +110,12 @@ std::unique_ptr<Spread> spread_rows(Tree tree) {
     }
   }
   for (size_t part = 0; part < parts.size(); ++part) {
+    const auto drawn = *rc::gen::element<std::string>("root", "root", "0", "1", "01", "110");
+    const Prefix clip = *Prefix::parse(drawn);
     if (part < memtables) {
-      spread->add_memtable(parts[part]);
+      spread->add_memtable(parts[part], clip);
     } else {
-      const auto clip = *rc::gen::element<std::string>("root", "root", "0", "1", "01", "110");
-      spread->add_table(parts[part], *Prefix::parse(clip));
+      spread->add_table(parts[part], clip);
     }
   }
   return spread;
