@@ -82,6 +82,7 @@ struct Instance::Impl final : ShardHost, CellControl {
 
   // CellControl
   Result<CellView> view() override;
+  Result<std::vector<CellView::Move>> moves() override { return changes->moves(); }
   Result<Changed> split(Prefix prefix) override;
   Result<Changed> merge(Prefix prefix) override;
   Result<Changed> move(Prefix prefix, const IncarnationId& to) override;

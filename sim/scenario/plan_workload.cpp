@@ -1,9 +1,7 @@
 #include "sim/scenario/plan_workload.hpp"
 
-#include "core/base/json.hpp"
 #include "core/store/keys.hpp"
 #include "core/topology/bucket_plan_document.hpp"
-#include "core/topology/served_plan.hpp"
 #include "invariants/bucket_plans.hpp"
 #include "sim/scenario/simulation.hpp"
 
@@ -55,10 +53,6 @@ void PlanWorkload::ask(Simulation& simulation) {
       request.target = "/v1/cell/plan";
       auto answer = env.network.call(address, request, env.clock.now() + kPatience);
       if (answer && answer->status == 200) plans_[address] = std::move(answer->body);
-      if (answer &&
-          answer->status == 404) {  // an instance that serves no plan is one of a topology
-        plans_[address] = encode_bucket_plan(plan_of(*topology_of(simulation), {}, {}));
-      }
     }
     asking_ = false;
   });
