@@ -102,10 +102,10 @@ Result<Instance::Ended> Instance::Impl::serve_until_end(Scope& requests) {
         end_with(Ended::kLeaseLost);
       });
       ending.wait();
+      log_ending();
+      if (is_clean()) give_all_away();
     }
-    log_ending();
-    const bool clean = !fatal && ended == Ended::kStopped;
-    drain(requests, clean ? config.stop_grace : kLastAnswers);
+    drain(requests, is_clean() ? config.stop_grace : kLastAnswers);
   });
   shards.stop_serving();
   requests.close();
@@ -224,7 +224,7 @@ void Instance::request_stop() {
 }
 
 bool Instance::ready() const {
-  return impl_->shards.ready();
+  return impl_->shards.ready() && !impl_->ending.is_set();
 }
 
 Instance::Figures Instance::figures() const {

@@ -1,8 +1,15 @@
 // What an instance does when it is asked: by operators about the cell, by other instances about
 // shards that they give to it.
+#include <set>
+#include <utility>
+#include <vector>
+
 #include "core/api/responses.hpp"
 #include "core/cell/handoff_messages.hpp"
 #include "core/cell/instance_impl.hpp"
+#include "core/cell/share_out.hpp"
+#include "core/rt/concurrently.hpp"
+#include "core/rt/trace.hpp"
 
 namespace morula {
 
@@ -107,6 +114,30 @@ Result<Changed> Instance::Impl::merge(Prefix prefix) {
 
 Result<Changed> Instance::Impl::move(Prefix prefix, const IncarnationId& to) {
   return apart([this, prefix, to] { return changes->move(prefix, to); });
+}
+
+void Instance::Impl::give_all_away() {
+  constexpr size_t kMovesAtOnce = 4;
+  std::set<std::string> others = membership.live();
+  others.erase(self.name);
+  if (others.empty() || !shards.topology()) return;
+  std::vector<std::pair<Prefix, IncarnationId>> moves;
+  for (const auto& [prefix, name] : share_out(*shards.topology(), self, others)) {
+    if (const auto to = membership.live_incarnation(name)) moves.emplace_back(prefix, *to);
+  }
+  Event done;
+  with_scope(env.domain, [&](Scope& giving) {
+    giving.spawn("give_all_away", [&] {
+      const auto given = for_each_concurrently(moves.size(), kMovesAtOnce, [&](size_t i) {
+        const auto moved = changes->move(moves[i].first, moves[i].second);
+        env.trace.sometimes("a stopping instance gave a shard away", moved.has_value());
+        return Result<>();
+      });
+      if (given) done.set();
+    });
+    done.wait_until(env.clock, env.clock.now() + config.stop_grace);
+    giving.cancel();
+  });
 }
 
 std::shared_ptr<Shard> Instance::Impl::make_shard(AdoptedShard adopted) {

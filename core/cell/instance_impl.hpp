@@ -48,6 +48,9 @@ struct Instance::Impl final : ShardHost, CellControl {
   Result<Ended> serve_until_end(Scope& requests);
   Result<Ended> finish();
   void log_ending();
+  bool is_clean() const { return !fatal && ended == Ended::kStopped; }
+  /// Before a clean stop: so that nobody has to wait for a takeover.
+  void give_all_away();
   void drain(Scope& requests, Duration grace);
 
   void end_with(Ended how);

@@ -90,6 +90,7 @@ Takeover::Part Instance::Impl::part_of(const IncarnationId& victim) {
 }
 
 Result<> Instance::Impl::take_over(const IncarnationId& owner, LogSeq hint) {
+  if (ending.is_set()) return {};  // it gives its own away
   const Takeover::Part part = part_of(owner);
   const std::optional<Topology>& known = shards.topology();
   if (part && std::ranges::none_of(known->shards, [&](const TopologyShard& row) {

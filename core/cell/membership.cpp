@@ -36,6 +36,15 @@ std::set<std::string> Membership::live() const {
   return names;
 }
 
+std::optional<IncarnationId> Membership::live_incarnation(const std::string& name) const {
+  if (name == self_.name) return self_;
+  const auto found = watches_.find(name);
+  if (found == watches_.end()) return std::nullopt;
+  const auto& member = found->second.member();
+  if (!member || member->state != MemberState::kLive) return std::nullopt;
+  return member->incarnation;
+}
+
 Result<std::vector<Member>> Membership::read_all() {
   auto documents = list_objects(env_, keys::kMembers, {}, Purpose::kHeartbeat, retry_);
   MORULA_TRY(documents);

@@ -23,6 +23,8 @@ class Membership {
 
   /// The names of those that were live when they were last looked at, and the own one.
   std::set<std::string> live() const;
+  /// The incarnation of a name among them; nullopt: it is not among them.
+  std::optional<IncarnationId> live_incarnation(const std::string& name) const;
   /// All member documents, as they are now. Suspends.
   Result<std::vector<Member>> read_all();
 

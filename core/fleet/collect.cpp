@@ -6,11 +6,10 @@
 #include "core/base/mutant.hpp"
 #include "core/log/fence.hpp"
 #include "core/rt/trace.hpp"
-#include "core/shard/manifest_document.hpp"
 #include "core/store/keys.hpp"
 #include "core/store/read_document.hpp"
 #include "core/store/remove_objects.hpp"
-#include "core/topology/topology_document.hpp"
+#include "core/topology/named_manifests.hpp"
 
 namespace morula {
 
@@ -34,6 +33,8 @@ Result<std::optional<Collector::Collected>> Collector::Collect() {
   }
   const auto remains = list_remains();
   MORULA_TRY(remains);
+  auto manifests = list_objects(env_, keys::kManifests, {}, Purpose::kGc, retry_);
+  MORULA_TRY(manifests);
   // Again, and after the listing: whoever has written by then has joined before, so what a document
   // does not name is over.
   members = read_members();
@@ -49,7 +50,7 @@ Result<std::optional<Collector::Collected>> Collector::Collect() {
   auto named = early ? Result<Named>(std::move(*early)) : read_named();
   MORULA_TRY(named);
 
-  std::vector<ObjectInfo> garbage;
+  std::vector<ObjectInfo> garbage = replaced(std::move(*manifests), *named);
   for (const auto& [incarnation, left] : *remains) {
     add_garbage(incarnation, left, *members, *named, garbage);
   }
@@ -99,19 +100,34 @@ Result<std::map<IncarnationId, Collector::Remains>> Collector::list_remains() {
 }
 
 Result<Collector::Named> Collector::read_named() {
-  Named named;
-  auto topology = read_topology(env_, retry_, Purpose::kGc);
-  MORULA_TRY(topology);
+  auto read = read_named_manifests(env_, retry_, Purpose::kGc);
+  MORULA_TRY(read);
   // Without it everything would look like garbage.
-  if (!*topology) return fail(ErrorCode::kCorrupt, "topology.json is gone: nothing is collected");
-  for (const TopologyShard& row : (*topology)->content.shards) {
+  if (!*read) return fail(ErrorCode::kCorrupt, "topology.json is gone: nothing is collected");
+  Named named;
+  named.topology = (*read)->topology.version;
+  for (const TopologyShard& row : (*read)->topology.shards) {
     named.owners.insert(row.owner);
-    auto manifest = read_manifest(env_, row.manifest, retry_, Purpose::kGc);
-    MORULA_TRY(manifest);
-    for (const ManifestLog& log : manifest->content.logs) named.logs.insert(log.incarnation);
-    for (ManifestTable& table : manifest->content.tables) named.tables.insert(std::move(table.key));
+    named.manifests.insert(row.manifest);
+  }
+  for (std::optional<Manifest>& manifest : (*read)->manifests) {
+    for (const ManifestLog& log : manifest->logs) named.logs.insert(log.incarnation);
+    for (ManifestTable& table : manifest->tables) named.tables.insert(std::move(table.key));
   }
   return named;
+}
+
+/// Of these manifests, those that no CAS can name any more: each was put for a CAS on the version
+/// in its key.
+std::vector<ObjectInfo> Collector::replaced(std::vector<ObjectInfo> manifests,
+                                            const Named& named) const {
+  std::erase_if(manifests, [&](const ObjectInfo& manifest) {
+    const auto parsed = keys::parse(manifest.key);
+    if (!parsed || parsed->kind != keys::Parsed::Kind::kManifest) return true;  // foreign
+    const bool may_come = named.topology <= parsed->base_topology;
+    return may_come || named.manifests.contains(manifest.key);
+  });
+  return manifests;
 }
 
 /// A document is replaced only by the name's next incarnation, and only once it is over.

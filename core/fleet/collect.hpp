@@ -1,9 +1,10 @@
-// Garbage (OWNERSHIP R8): tables that no manifest names any more, and the logs of the dead.
+// Garbage (OWNERSHIP R8): manifests that the topology has left behind, tables that no manifest
+// names any more, and the logs of the dead.
 //
 // What makes it safe is the order in which things are read, not who reads them: any member may
 // collect, several may at once, and one may go on with it however late. To save requests only one
-// does, the live member whose name comes first. Manifests and FENCEs stay: they are small, and
-// there are as many as takeovers and incarnations.
+// does, the live member whose name comes first. FENCEs stay: they are small, and there is one for
+// each incarnation.
 #pragma once
 
 #include <map>
@@ -44,11 +45,14 @@ class Collector {
     std::set<IncarnationId> owners;
     std::set<IncarnationId> logs;  // that a manifest names
     std::set<std::string> tables;
+    std::set<std::string> manifests;
+    Version topology;
   };
 
   Result<Members> read_members();
   Result<std::map<IncarnationId, Remains>> list_remains();
   Result<Named> read_named();
+  std::vector<ObjectInfo> replaced(std::vector<ObjectInfo> manifests, const Named& named) const;
   bool is_over(const Members& members, const IncarnationId& incarnation) const;
   /// Adds what is garbage of `remains` to `garbage`.
   void add_garbage(const IncarnationId& incarnation, const Remains& remains, const Members& members,

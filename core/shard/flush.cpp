@@ -24,6 +24,7 @@ void Shard::request_flush() {
 }
 
 void Shard::run_flusher() {
+  if (!retired_) memtables_.add(*this);
   while (true) {
     while (!flush_due() && !retired_) flusher_.wait();
     if (retired_) break;

@@ -19,6 +19,7 @@ class Memtables {
   MemoryBudget& memory() { return memory_; }
   const MemoryBudget& memory() const { return memory_; }
 
+  /// The shard flushes when it is asked, until it is removed.
   void add(Shard& shard) { shards_.push_back(&shard); }
   void remove(Shard& shard) { std::erase(shards_, &shard); }
 
@@ -36,11 +37,11 @@ class Memtables {
   /// most of it.
   void flush_largest();
   /// Whether a shard with `bytes` has an equal share or more.
-  bool is_large(uint64_t bytes) const { return bytes * shards_.size() >= this->bytes(); }
+  bool is_large(uint64_t bytes) const { return bytes * (shards_.size() + 1) >= this->bytes(); }
 
  private:
   MemoryBudget& memory_;
-  std::vector<Shard*> shards_;  // in the order in which they were opened
+  std::vector<Shard*> shards_;  // that flush, in the order in which they began to
 };
 
 }  // namespace morula

@@ -40,7 +40,6 @@ Shard::Shard(const Env& env, const ShardConfig& config, LogWriter& log, const Le
       adopted_(std::move(adopted)),
       serves_from_(adopted_.from.seq()),
       memory_(memtables.memory().memtables.hold(0)) {
-  memtables_.add(*this);
   log_.raise_wall_floor(manifest().wall_floor);
   count_unmerged();
   rebuild_readers();

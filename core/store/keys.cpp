@@ -9,7 +9,6 @@ namespace morula::keys {
 
 namespace {
 
-constexpr std::string_view kShards = "shards/";
 constexpr std::string_view kJson = ".json";
 constexpr size_t kDigits = 20;
 
@@ -133,13 +132,13 @@ std::optional<Parsed> parse(std::string_view key) {
     parsed.name = std::move(*name);
     return parsed;
   }
-  if (key.starts_with(kShards)) return parse_manifest(key.substr(kShards.size()));
+  if (key.starts_with(kManifests)) return parse_manifest(key.substr(kManifests.size()));
   if (key.starts_with(kTables)) return parse_table(key.substr(kTables.size()));
   return parse_log_object(key);
 }
 
 std::string manifest(Prefix shard, Epoch epoch, Version base_topology, Ulid attempt) {
-  return std::string(kShards) + shard.text() + "/" + std::to_string(epoch.value) + "-" +
+  return std::string(kManifests) + shard.text() + "/" + std::to_string(epoch.value) + "-" +
          std::to_string(base_topology.value) + "-" + attempt.text() + ".manifest";
 }
 

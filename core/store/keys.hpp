@@ -26,6 +26,7 @@ inline constexpr std::string_view kTopology = "topology.json";
 inline constexpr std::string_view kMembers = "members/";
 inline constexpr std::string_view kLogs = "log/";
 inline constexpr std::string_view kTables = "sst/";
+inline constexpr std::string_view kManifests = "shards/";
 
 std::string member(std::string_view name);
 /// The instance name in a member's key; kCorrupt for any other key.

@@ -4,6 +4,7 @@
 
 #include "core/base/mutant.hpp"
 #include "core/rt/concurrently.hpp"
+#include "core/rt/trace.hpp"
 #include "core/shard/manifest_document.hpp"
 #include "core/store/keys.hpp"
 
@@ -43,7 +44,11 @@ Result<> TopologyChange::put_manifests(std::vector<AdoptedShard>& next, Version 
     auto outcome = create_object(env_, shard.manifest_key, make_blob(encode_manifest(manifest)),
                                  Purpose::kOwnership, retry_);
     MORULA_TRY(outcome);
-    if (!outcome->landed) {
+    // Nothing there: it landed, and was collected because the topology has moved on. The swap will
+    // find that, too.
+    const bool collected = !outcome->landed && outcome->body == nullptr;
+    env_.trace.sometimes("a manifest was collected before its put was answered", collected);
+    if (!outcome->landed && !collected) {
       return fail(ErrorCode::kCorrupt, shard.manifest_key + ": a fresh key was taken");
     }
     shard.manifest.etag = std::move(outcome->etag);

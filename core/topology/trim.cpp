@@ -3,8 +3,7 @@
 #include <algorithm>
 
 #include "core/base/mutant.hpp"
-#include "core/shard/manifest_document.hpp"
-#include "core/topology/topology_document.hpp"
+#include "core/topology/named_manifests.hpp"
 
 namespace morula {
 
@@ -27,23 +26,24 @@ Result<std::optional<Version>> Trimmer::run(bool must_look) {
 // The lowest `from` of an entry for the own log in any manifest that the topology names and says to
 // name it.
 Result<Trimmer::Named> Trimmer::read_named() {
-  Named named;
-  auto topology = read_topology(env_, retry_, Purpose::kTrim);
-  MORULA_TRY(topology);
-  if (!*topology) return Named{LogSeq(0), std::nullopt};
-  named.topology = (*topology)->content.version;
   const IncarnationId& self = log_.incarnation();
-  for (const TopologyShard& row : (*topology)->content.shards) {
-    if (!std::binary_search(row.logs.begin(), row.logs.end(), self)) continue;
-    // Of an own shard there is the pin as well; the mutant moves that too early.
-    if (mutated(Mutant::trim_without_cas) && row.owner == self) continue;
-    auto manifest = read_manifest(env_, row.manifest, retry_, Purpose::kTrim);
-    MORULA_TRY(manifest);
-    for (const ManifestLog& log : manifest->content.logs) {
-      if (log.incarnation == self) named.lowest = std::min(named.lowest, log.from);
+  const auto named =
+      read_named_manifests(env_, retry_, Purpose::kTrim, [&](const TopologyShard& row) {
+        if (!std::binary_search(row.logs.begin(), row.logs.end(), self)) return false;
+        // Of an own shard there is the pin as well; the mutant moves that too early.
+        return !(mutated(Mutant::trim_without_cas) && row.owner == self);
+      });
+  MORULA_TRY(named);
+  if (!*named) return Named{LogSeq(0), std::nullopt};
+  Named found;
+  found.topology = (*named)->topology.version;
+  for (const auto& manifest : (*named)->manifests) {
+    if (!manifest) continue;
+    for (const ManifestLog& log : manifest->logs) {
+      if (log.incarnation == self) found.lowest = std::min(found.lowest, log.from);
     }
   }
-  return named;
+  return found;
 }
 
 }  // namespace morula
