@@ -69,7 +69,8 @@ MinOf(S) == CHOOSE x \in S : \A y \in S : x <= y
 MaxOf(S) == CHOOSE x \in S : \A y \in S : x >= y
 
 InitOwner(sh) == IF sh = 1 THEN Own1 ELSE Own2
-Idle == [pc |-> "idle", inc |-> 0, f |-> 0, v |-> 0, only |-> FALSE, rows |-> {}, todo |-> {}, q |-> 0]
+Idle == [pc |-> "idle", inc |-> 0, f |-> 0, v |-> 0, only |-> FALSE, rows |-> {}, todo |-> {},
+         q |-> 0]
 HIdle == [pc |-> "idle", x |-> 0, j |-> 0, v |-> 0, key |-> 0, a |-> 0]
 TIdle == [pc |-> "idle", b |-> 0, keys |-> {}]
 GIdle == [pc |-> "idle", inc |-> 0, keys |-> {}, named |-> {}, f |-> 0]
@@ -131,6 +132,9 @@ Good(i) == {f \in Seqs : obj[i][f] = "fence" /\ NoneBeyond(i, f)}
 FencePos(i) == {s \in (IF On("d_firstGap") THEN {TailPos(i), FirstGap(i)}
                        ELSE IF On("d_anyFence") \/ Good(i) = {} THEN {TailPos(i)}
                        ELSE Good(i)) : s <= MaxSeq}
+
+\* i has sent a topology CAS for shard x that can still land
+Unresolved(i, x) == \E g \in msgs : g.kind = "topo" /\ g.by = i /\ \E a \in g.add : a.sh = x
 
 \* Close the open entries of i at f; an empty range is dropped
 CloseAt(logs, i, f) ==
@@ -286,9 +290,11 @@ TakeOver(j, i) ==
   /\ cnt' = [cnt EXCEPT !.take = @ + 1]
   /\ \E f \in FencePos(i) :
      \E S \in (IF On("sealFirst") THEN (SUBSET OwnedBy(i)) \ {{}} ELSE {{}}) :
-        /\ tk' = [tk EXCEPT ![j] = [Idle EXCEPT !.pc = "put", !.inc = i, !.f = f, !.rows = RowsOf(S)]]
+        /\ tk' = [tk EXCEPT ![j] = [Idle EXCEPT !.pc = "put", !.inc = i, !.f = f,
+                                                !.rows = RowsOf(S)]]
         /\ man' = [k \in DOMAIN man |-> IF \E r \in RowsOf(S) : r.key = k
-                                          THEN [man[k] EXCEPT !.sealed = TRUE, !.ver = @ + 1] ELSE man[k]]
+                                     THEN [man[k] EXCEPT !.sealed = TRUE, !.ver = @ + 1]
+                                     ELSE man[k]]
   /\ UNCHANGED <<sent, obj, landed, topo, own, msgs, gc, hvars>>
 
 \* R8: a collector fences an incarnation that is over (here: any), even one that
@@ -362,7 +368,8 @@ TakeRead(j) ==
   /\ LET i == tk[j].inc IN
      IF OwnedBy(i) = {} \/ (On("sealFirst") /\ ~(tk[j].rows \subseteq RowsOf(OwnedBy(i))))
        THEN tk' = [tk EXCEPT ![j] = Idle]
-       ELSE \E S \in (IF On("sealFirst") THEN {{r.sh : r \in tk[j].rows}} ELSE (SUBSET OwnedBy(i)) \ {{}}) :
+       ELSE \E S \in (IF On("sealFirst") THEN {{r.sh : r \in tk[j].rows}}
+                      ELSE (SUBSET OwnedBy(i)) \ {{}}) :
             tk' = [tk EXCEPT ![j].pc = "seal", ![j].v = topo.ver, ![j].rows = RowsOf(S),
                              ![j].q = IF On("qBeforePin") THEN Next1(j) ELSE 0,
                              ![j].todo = IF On("noSeal") \/ On("sealFirst") THEN {}
@@ -386,8 +393,9 @@ Adopt(j) ==
   /\ tk[j].pc = "seal"
   /\ tk[j].todo = {}
   /\ IF topo.ver # tk[j].v /\ ~On("takeRebase")
-       THEN /\ tk' = [tk EXCEPT ![j] = [Idle EXCEPT !.pc = "fenced", !.inc = tk[j].inc, !.f = tk[j].f,
-                                                    !.rows = IF On("sealFirst") THEN tk[j].rows ELSE {}]]
+       THEN /\ tk' = [tk EXCEPT ![j] = [Idle EXCEPT
+                        !.pc = "fenced", !.inc = tk[j].inc, !.f = tk[j].f,
+                        !.rows = IF On("sealFirst") THEN tk[j].rows ELSE {}]]
             /\ UNCHANGED <<man, msgs>>
        ELSE \E q \in (IF On("qBeforePin") THEN {tk[j].q} ELSE OwnFrom(j)) :
             LET rows == tk[j].rows
@@ -434,7 +442,7 @@ Replay(j, x) ==
   /\ topo.sh[x].owner = j
   /\ j \notin stop
   /\ ~(hs[j].pc = "stopped" /\ hs[j].x = x)
-  /\ On("resumeEarly") \/ ~(\E g \in msgs : g.kind = "topo" /\ g.by = j /\ \E a \in g.add : a.sh = x)
+  /\ On("resumeEarly") \/ ~Unresolved(j, x)
   /\ own[j][x] # topo.sh[x].key
   /\ \E e \in man[topo.sh[x].key].logs : e.inc = j /\ e.to = Open
   /\ own' = [own EXCEPT ![j][x] = topo.sh[x].key]
@@ -450,7 +458,7 @@ HandAsk(i, x, j) ==
   /\ own[i][x] # 0
   /\ topo.sh[x].owner = i
   /\ topo.sh[x].key = own[i][x]
-  /\ ~(\E g \in msgs : g.kind = "topo" /\ g.by = i /\ \E a \in g.add : a.sh = x)
+  /\ ~Unresolved(i, x)
   /\ hs' = [hs EXCEPT ![i] = [pc |-> "asked", x |-> x, j |-> j, v |-> topo.ver,
                               key |-> own[i][x], a |-> cnt.hand + 1]]
   /\ cnt' = [cnt EXCEPT !.hand = @ + 1]
@@ -503,7 +511,8 @@ HandOff(i) ==
                             logs |-> CloseAt(man[k].logs, i, CPos(i))
                                      \union {[inc |-> hs[i].j, from |-> r.q, to |-> Open]}])
      /\ msgs' = msgs \union {[kind |-> "topo", by |-> i, base |-> topo.ver,
-                  add |-> {[sh |-> x, key |-> Len(man) + 1, ep |-> topo.sh[x].ep + 1, owner |-> hs[i].j]}]}
+                  add |-> {[sh |-> x, key |-> Len(man) + 1, ep |-> topo.sh[x].ep + 1,
+                            owner |-> hs[i].j]}]}
   /\ hs' = [hs EXCEPT ![i] = IF On("resumeNoCompare") THEN [@ EXCEPT !.pc = "sent"] ELSE HIdle]
   /\ UNCHANGED <<sent, obj, landed, topo, own, tk, gc, cnt, prom, tr, stop>>
 
@@ -530,7 +539,7 @@ Reopen(i, x) ==
   /\ topo.sh[x].owner = i
   /\ man[topo.sh[x].key].sealed
   /\ hs[i].pc = "idle" \/ hs[i].x # x
-  /\ ~(\E g \in msgs : g.kind = "topo" /\ g.by = i /\ \E a \in g.add : a.sh = x)
+  /\ ~Unresolved(i, x)
   /\ man' = Append(man, [man[topo.sh[x].key] EXCEPT !.sealed = FALSE, !.ver = 0])
   /\ msgs' = msgs \union {[kind |-> "topo", by |-> i, base |-> topo.ver,
                  add |-> {[sh |-> x, key |-> Len(man) + 1, ep |-> topo.sh[x].ep + 1, owner |-> i]}]}
@@ -653,7 +662,9 @@ NeverTakenOver == ~(\E j \in Incs, x \in Shards :
                       Serves(j, x) /\ j # InitOwner(x) /\ cnt.take > 0 /\ CPos(j) > 0)
 NeverHandedOff == ~(\E j \in Incs, x \in Shards :
                       Serves(j, x) /\ j # InitOwner(x) /\ cnt.hand > 0 /\ CPos(j) > 0)
-NeverTrimmed == ~(\E i \in Incs, s \in Seqs : s \in landed[i] /\ obj[i][s] = "none" /\ gc.pc = "idle")
-NeverCollected == ~(gc.pc = "del" /\ \E s \in Seqs : s \in landed[gc.inc] /\ obj[gc.inc][s] = "none")
+NeverTrimmed == ~(gc.pc = "idle" /\ \E i \in Incs, s \in Seqs :
+                                       s \in landed[i] /\ obj[i][s] = "none")
+NeverCollected == ~(gc.pc = "del" /\ \E s \in Seqs :
+                                       s \in landed[gc.inc] /\ obj[gc.inc][s] = "none")
 NeverTwoFences == ~(\E i \in Incs : Cardinality({s \in Seqs : obj[i][s] = "fence"}) > 1)
 =============================================================================

@@ -65,8 +65,9 @@ HIdle == [pc |-> "idle", p |-> "r", key |-> 0, v |-> 0, j |-> 0, q |-> 0]
 GIdle == [pc |-> "idle", cand |-> {}, fen |-> {}, floors |-> {}, keys |-> {},
           owners |-> {}, nssts |-> {}, nlogs |-> {}]
 Dead == [ver |-> 0, sealed |-> TRUE, ssts |-> {}, logs |-> {}, hw |-> 0]
-Fresh(p, i) == [ver |-> 0, sealed |-> FALSE, ssts |-> {}, hw |-> 0,
-                logs |-> {[clip |-> p, inc |-> i, from |-> 0, to |-> Open]}]
+OpenEntry(p, i, from) == [clip |-> p, inc |-> i, from |-> from, to |-> Open]
+NewMan(ssts, logs, hw) == [ver |-> 0, sealed |-> FALSE, ssts |-> ssts, logs |-> logs, hw |-> hw]
+Fresh(p, i) == NewMan({}, {OpenEntry(p, i, 0)}, 0)
 
 Init ==
   /\ log = [i \in Incs |-> << >>]
@@ -132,6 +133,12 @@ NoManMsgs(ks) == {h \in msgs : ~(h.kind = "man" /\ h.key \in ks)}
 RowLogs(ls, owner, old) ==
   IF On("rowStale") THEN UNION {topo.sh[p].logs : p \in old}
   ELSE {e.inc : e \in ls} \union (IF On("rowNoOwner") THEN {} ELSE {owner})
+\* The requests: a CAS of manifest k, whose content is m, and one of the topology
+ManReq(i, k, m, ssts, logs, hw) ==
+  [kind |-> "man", by |-> i, key |-> k, base |-> m.ver, ssts |-> ssts, logs |-> logs, hw |-> hw]
+TopoReq(i, del, hand, add) ==
+  [kind |-> "topo", by |-> i, base |-> topo.ver, del |-> del, hand |-> hand, add |-> add]
+Row(p, owner, key, ep, logs) == [p |-> p, owner |-> owner, key |-> key, ep |-> ep, logs |-> logs]
 Structural(i, p) == \E g \in msgs : g.kind = "topo" /\ g.by = i /\ p \in g.del
 
 ----------------------------------------------------------------------------
@@ -160,9 +167,9 @@ Flush(i) ==
          /\ recs # {}
          /\ (On("splitNoHold") \/ ~Structural(i, o.p))
          /\ sst' = Append(sst, [recs |-> recs, by |-> i, ok |-> TRUE])
-         /\ msgs' = msgs \union {[kind |-> "man", by |-> i, key |-> o.key, base |-> m.ver, hw |-> m.hw,
-                                  ssts |-> m.ssts \union {[id |-> Len(sst) + 1, clip |-> o.p]},
-                                  logs |-> {[clip |-> o.p, inc |-> i, from |-> Len(log[i]), to |-> Open]}]}
+         /\ msgs' = msgs \union
+              {ManReq(i, o.key, m, m.ssts \union {[id |-> Len(sst) + 1, clip |-> o.p]},
+                      {OpenEntry(o.p, i, Len(log[i]))}, m.hw)}
   /\ cnt' = [cnt EXCEPT !.flush = @ + 1]
   /\ UNCHANGED <<log, fenced, gone, topo, man, own, hi, last, gc, hvars>>
 
@@ -180,22 +187,25 @@ Compact(i) ==
           part == [m EXCEPT !.ssts = some]
           rest == [m EXCEPT !.ssts = @ \ some]
           all == UNION {SstRecs(part, pt) : pt \in pts}
-          out == UNION {SstRecs(rest, pt) \union (IF On("compactNoLog") THEN {} ELSE LogRecs(m, pt)) : pt \in pts}
+          out == UNION {SstRecs(rest, pt) : pt \in pts} \union
+                 (IF On("compactNoLog") THEN {} ELSE UNION {LogRecs(m, pt) : pt \in pts})
           top == {r \in all : \A q \in all : Rec(q).pt = Rec(r).pt => Rank(q) <= Rank(r)}
           keep == {r \in top : /\ Rec(r).del
                                   => /\ ~On("compactPart")
-                                     /\ \E q \in out : Rec(q).pt = Rec(r).pt /\ Rec(q).off < Rec(r).off}
+                                     /\ \E q \in out : /\ Rec(q).pt = Rec(r).pt
+                                                       /\ Rec(q).off < Rec(r).off}
           lost == {Gen(Rec(r).off) : r \in {q \in all \ keep : Rec(q).del}}
       IN /\ ~m.sealed
          /\ HasOpen(m, i)
          /\ all # {}
          /\ (On("splitNoHold") \/ ~Structural(i, o.p))
          /\ sst' = Append(sst, [recs |-> keep, by |-> i, ok |-> TRUE])
-         /\ msgs' = msgs \union {[kind |-> "man", by |-> i, key |-> o.key, base |-> m.ver,
-                                  hw |-> IF On("markNotRaised") THEN m.hw ELSE Max0(m.hw, MaxOr0(lost)),
-                                  ssts |-> (m.ssts \ some) \union
-                                           (IF keep = {} THEN {} ELSE {[id |-> Len(sst) + 1, clip |-> o.p]}),
-                                  logs |-> m.logs]}
+         /\ msgs' = msgs \union
+              {ManReq(i, o.key, m,
+                      (m.ssts \ some) \union
+                        (IF keep = {} THEN {} ELSE {[id |-> Len(sst) + 1, clip |-> o.p]}),
+                      m.logs,
+                      IF On("markNotRaised") THEN m.hw ELSE Max0(m.hw, MaxOr0(lost)))}
   /\ cnt' = [cnt EXCEPT !.comp = @ + 1]
   /\ UNCHANGED <<log, fenced, gone, topo, man, own, hi, last, gc, hvars>>
 
@@ -211,18 +221,20 @@ LandManifest ==
     /\ UNCHANGED <<log, fenced, gone, topo, sst, own, hi, last, gc, cnt, hvars>>
 
 \* Step Trim (R7): below the entries for the log in the manifests of the own view, in
-\* every manifest of the topology, and in own unresolved requests
+\* every manifest of the topology, and in own unresolved requests.  Mutants trimOwnOnly:
+\* only in those of the own view; trimByName: also in that of the prefix handed off.
 Trim(i) ==
   LET keys == {o.key : o \in own[i]} \union
               {topo.sh[p].key : p \in {q \in DOMAIN topo.sh :
                                          /\ i \in topo.sh[q].logs   \* only rows that hold i
                                          /\ ~On("trimOwnOnly")
-                                         /\ On("trimByName") => q = "r"}}  \* mutant: only the prefix handed off
+                                         /\ On("trimByName") => q = "r"}}
       pins == IF On("d_noPin") THEN {}
               ELSE UNION {IF g.kind = "man" THEN g.logs ELSE UNION {man[a.key].logs : a \in g.add} :
                             g \in {h \in msgs : h.by = i}}
       froms == {e.from : e \in {e1 \in (UNION {man[k].logs : k \in keys}) \union pins : e1.inc = i}}
-               \union {r.q : r \in {r1 \in prom : r1.by = i /\ r1.v >= topo.ver /\ ~On("noPromise")}}
+               \union (IF On("noPromise") THEN {}
+                       ELSE {r.q : r \in {r1 \in prom : r1.by = i /\ r1.v >= topo.ver}})
       b == IF froms = {} THEN Len(log[i]) ELSE MinOf(froms)
       del == {<<i, s>> : s \in 0..(b - 1)}
   IN /\ ~(del \subseteq gone)
@@ -248,13 +260,12 @@ Adopt(j, p) ==
      /\ i # j
      /\ fenced[i] # -1
      /\ LET logs2 == CloseAt(m.logs, i, fenced[i])
-                     \union {[clip |-> p, inc |-> j, from |-> Len(log[j]), to |-> Open]} IN
+                     \union {OpenEntry(p, j, Len(log[j]))} IN
         /\ man' = Append(IF On("noSeal") THEN man ELSE [man EXCEPT ![k] = Seal(m)],
-                      [ver |-> 0, sealed |-> FALSE, ssts |-> m.ssts, hw |-> m.hw, logs |-> logs2])
+                         NewMan(m.ssts, logs2, m.hw))
         /\ msgs' = (IF On("noSeal") THEN msgs ELSE NoManMsgs({k})) \union
-                {[kind |-> "topo", by |-> j, base |-> topo.ver, del |-> {p}, hand |-> FALSE,
-                  add |-> {[p |-> p, owner |-> j, key |-> Len(man) + 1, ep |-> topo.sh[p].ep + 1,
-                            logs |-> RowLogs(logs2, j, {p})]}]}
+                {TopoReq(j, {p}, FALSE, {Row(p, j, Len(man) + 1, topo.sh[p].ep + 1,
+                                             RowLogs(logs2, j, {p}))})}
   /\ cnt' = [cnt EXCEPT !.take = @ + 1]
   /\ UNCHANGED <<log, fenced, gone, topo, sst, own, hi, last, gc, hvars>>
 
@@ -265,20 +276,17 @@ AdoptBoth(j) ==
   /\ DOMAIN topo.sh = {"0", "1"}
   /\ topo.sh["0"].owner = topo.sh["1"].owner
   /\ LET i == topo.sh["0"].owner
-         New(p) == [ver |-> 0, sealed |-> FALSE, ssts |-> man[topo.sh[p].key].ssts, hw |-> man[topo.sh[p].key].hw,
-                    logs |-> CloseAt(man[topo.sh[p].key].logs, i, fenced[i])
-                             \union {[clip |-> p, inc |-> j, from |-> Len(log[j]), to |-> Open]}]
+         Old(p) == man[topo.sh[p].key]
+         Logs(p) == CloseAt(Old(p).logs, i, fenced[i]) \union {OpenEntry(p, j, Len(log[j]))}
+         New(p) == NewMan(Old(p).ssts, Logs(p), Old(p).hw)
+         New1(p, key) == Row(p, j, key, topo.sh[p].ep + 1, RowLogs(Logs(p), j, {p}))
          k0 == topo.sh["0"].key
          k1 == topo.sh["1"].key IN
      /\ i # j
      /\ fenced[i] # -1
      /\ man' = [man EXCEPT ![k0] = Seal(man[k0]), ![k1] = Seal(man[k1])] \o <<New("0"), New("1")>>
      /\ msgs' = NoManMsgs({k0, k1}) \union
-                {[kind |-> "topo", by |-> j, base |-> topo.ver, del |-> {"0", "1"}, hand |-> FALSE,
-                  add |-> {[p |-> "0", owner |-> j, key |-> Len(man) + 1, ep |-> topo.sh["0"].ep + 1,
-                            logs |-> RowLogs(New("0").logs, j, {"0"})],
-                           [p |-> "1", owner |-> j, key |-> Len(man) + 2, ep |-> topo.sh["1"].ep + 1,
-                            logs |-> RowLogs(New("1").logs, j, {"1"})]}]}
+                {TopoReq(j, {"0", "1"}, FALSE, {New1("0", Len(man) + 1), New1("1", Len(man) + 2)})}
   /\ cnt' = [cnt EXCEPT !.take = @ + 1]
   /\ UNCHANGED <<log, fenced, gone, topo, sst, own, hi, last, gc, hvars>>
 
@@ -294,7 +302,8 @@ Publish ==
                    sh |-> [p \in kept \union added |->
                              IF p \in added
                                THEN LET a == CHOOSE b \in g.add : b.p = p
-                                    IN [ep |-> a.ep, owner |-> a.owner, key |-> a.key, logs |-> a.logs]
+                                    IN [ep |-> a.ep, owner |-> a.owner, key |-> a.key,
+                                        logs |-> a.logs]
                                ELSE topo.sh[p]]]
     /\ IF On("noTopoCheck")
          THEN /\ msgs' = msgs \ {g}
@@ -352,12 +361,11 @@ HandOff(i) ==
   /\ topo.ver = hs[i].v
   /\ [p |-> p, key |-> k] \in own[i]
   /\ LET logs2 == CloseAt(man[k].logs, i, Len(log[i]))
-                  \union {[clip |-> p, inc |-> hs[i].j, from |-> hs[i].q, to |-> Open]} IN
-     /\ man' = Append(man, [ver |-> 0, sealed |-> FALSE, ssts |-> man[k].ssts, logs |-> logs2, hw |-> man[k].hw])
+                  \union {OpenEntry(p, hs[i].j, hs[i].q)} IN
+     /\ man' = Append(man, NewMan(man[k].ssts, logs2, man[k].hw))
      /\ msgs' = msgs \union
-                {[kind |-> "topo", by |-> i, base |-> topo.ver, del |-> {p}, hand |-> TRUE,
-                  add |-> {[p |-> p, owner |-> hs[i].j, key |-> Len(man) + 1, ep |-> topo.sh[p].ep + 1,
-                            logs |-> RowLogs(logs2, hs[i].j, {p})]}]}
+                {TopoReq(i, {p}, TRUE, {Row(p, hs[i].j, Len(man) + 1, topo.sh[p].ep + 1,
+                                            RowLogs(logs2, hs[i].j, {p}))})}
   /\ own' = [own EXCEPT ![i] = @ \ {[p |-> p, key |-> k]}]
   /\ hs' = [hs EXCEPT ![i] = HIdle]
   /\ UNCHANGED <<log, fenced, gone, topo, sst, hi, last, gc, cnt, prom>>
@@ -372,18 +380,18 @@ HandAbort(i) ==
 Split(i) ==
   /\ cnt.split < MaxSplit
   /\ \E o \in own[i] :
-     LET m == man[o.key] IN
+     LET m == man[o.key]
+         seals == ~On("d_splitNoSeal") /\ ~On("splitNoHold")
+         Child(p, key) == Row(p, i, key, topo.sh["r"].ep + 1,
+                              RowLogs(NarrowMan(m, p).logs, i, {"r"}))
+     IN
      /\ o.p = "r"
      /\ "r" \in DOMAIN topo.sh
      /\ topo.sh["r"].key = o.key
-     /\ man' = [man EXCEPT ![o.key] = IF On("d_splitNoSeal") \/ On("splitNoHold") THEN m ELSE Seal(m)]
+     /\ man' = [man EXCEPT ![o.key] = IF seals THEN Seal(m) ELSE m]
                \o <<NarrowMan(m, "0"), NarrowMan(m, "1")>>
-     /\ msgs' = (IF On("d_splitNoSeal") \/ On("splitNoHold") THEN msgs ELSE NoManMsgs({o.key})) \union
-                {[kind |-> "topo", by |-> i, base |-> topo.ver, del |-> {"r"}, hand |-> FALSE,
-                  add |-> {[p |-> "0", owner |-> i, key |-> Len(man) + 1, ep |-> topo.sh["r"].ep + 1,
-                            logs |-> RowLogs(NarrowMan(m, "0").logs, i, {"r"})],
-                           [p |-> "1", owner |-> i, key |-> Len(man) + 2, ep |-> topo.sh["r"].ep + 1,
-                            logs |-> RowLogs(NarrowMan(m, "1").logs, i, {"r"})]}]}
+     /\ msgs' = (IF seals THEN NoManMsgs({o.key}) ELSE msgs) \union
+                {TopoReq(i, {"r"}, FALSE, {Child("0", Len(man) + 1), Child("1", Len(man) + 2)})}
   /\ cnt' = [cnt EXCEPT !.split = @ + 1]
   /\ UNCHANGED <<log, fenced, gone, topo, sst, own, hi, last, gc, hvars>>
 
@@ -401,14 +409,13 @@ Merge(i) ==
      /\ topo.sh["0"].key = a.key /\ topo.sh["1"].key = b.key
      /\ man' = Append(IF On("mergeNoSeal") THEN man
                       ELSE [man EXCEPT ![a.key] = Seal(ma), ![b.key] = Seal(mb)],
-          [ver |-> 0, sealed |-> FALSE, hw |-> Max0(ma.hw, mb.hw),
-           ssts |-> IF On("mergeNoClipSst") THEN {[t EXCEPT !.clip = "r"] : t \in ssts2} ELSE ssts2,
-           logs |-> IF On("mergeNoClipLog") THEN {[e EXCEPT !.clip = "r"] : e \in logs2} ELSE logs2])
+          NewMan(IF On("mergeNoClipSst") THEN {[c EXCEPT !.clip = "r"] : c \in ssts2} ELSE ssts2,
+                 IF On("mergeNoClipLog") THEN {[e EXCEPT !.clip = "r"] : e \in logs2} ELSE logs2,
+                 Max0(ma.hw, mb.hw)))
      /\ msgs' = (IF On("mergeNoSeal") THEN msgs ELSE NoManMsgs({a.key, b.key})) \union
-                {[kind |-> "topo", by |-> i, base |-> topo.ver, del |-> {"0", "1"}, hand |-> FALSE,
-                  add |-> {[p |-> "r", owner |-> i, key |-> Len(man) + 1,
-                            logs |-> RowLogs(logs2, i, {"0", "1"}),
-                            ep |-> 1 + Max0(topo.sh["0"].ep, topo.sh["1"].ep)]}]}
+                {TopoReq(i, {"0", "1"}, FALSE,
+                         {Row("r", i, Len(man) + 1, 1 + Max0(topo.sh["0"].ep, topo.sh["1"].ep),
+                              RowLogs(logs2, i, {"0", "1"}))})}
   /\ cnt' = [cnt EXCEPT !.merge = @ + 1]
   /\ UNCHANGED <<log, fenced, gone, topo, sst, own, hi, last, gc, hvars>>
 
@@ -424,9 +431,8 @@ Reopen(i, p) ==
      /\ hs[i].pc = "idle" \/ hs[i].p # p
      /\ man' = Append(man, [m EXCEPT !.sealed = FALSE, !.ver = 0])
      /\ msgs' = msgs \union
-                {[kind |-> "topo", by |-> i, base |-> topo.ver, del |-> {p}, hand |-> FALSE,
-                  add |-> {[p |-> p, owner |-> i, key |-> Len(man) + 1, ep |-> topo.sh[p].ep + 1,
-                            logs |-> RowLogs(m.logs, i, {p})]}]}
+                {TopoReq(i, {p}, FALSE, {Row(p, i, Len(man) + 1, topo.sh[p].ep + 1,
+                                             RowLogs(m.logs, i, {p}))})}
   /\ cnt' = [cnt EXCEPT !.reopen = @ + 1]
   /\ UNCHANGED <<log, fenced, gone, topo, sst, own, hi, last, gc, hvars>>
 
@@ -434,7 +440,8 @@ Reopen(i, p) ==
 \* Step Collect (R8).  In this order: candidates, fences and floors; topology;
 \* manifests; delete.
 Pending(w) == {t.id : t \in UNION {g.ssts : g \in {h \in msgs : h.kind = "man" /\ h.by = w}}}
-NewPending(w) == {n \in Pending(w) : sst[n].by = w /\ ~(\E k \in DOMAIN man : \E t \in man[k].ssts : t.id = n)}
+NewPending(w) == {n \in Pending(w) : /\ sst[n].by = w
+                                     /\ ~(\E k \in DOMAIN man : \E t \in man[k].ssts : t.id = n)}
 Floor(w) == IF NewPending(w) = {} THEN Len(sst) + 1 ELSE MinOf(NewPending(w))
 
 CollectList ==
@@ -449,8 +456,9 @@ CollectList ==
 
 CollectReadTopology ==
   /\ gc.pc = "listed"
-  /\ gc' = [gc EXCEPT !.pc = "topo", !.keys = {[k |-> topo.sh[p].key, logs |-> topo.sh[p].logs] : p \in DOMAIN topo.sh},
-                      !.owners = {topo.sh[p].owner : p \in DOMAIN topo.sh}]
+  /\ gc' = [gc EXCEPT !.pc = "topo",
+              !.keys = {[k |-> topo.sh[p].key, logs |-> topo.sh[p].logs] : p \in DOMAIN topo.sh},
+              !.owners = {topo.sh[p].owner : p \in DOMAIN topo.sh}]
   /\ UNCHANGED <<log, fenced, gone, topo, man, sst, msgs, own, hi, last, cnt, hvars>>
 
 CollectReadManifests ==
@@ -459,8 +467,8 @@ CollectReadManifests ==
               !.nssts = {t.id : t \in UNION {man[a.k].ssts : a \in gc.keys}},
               \* the log half reads only manifests whose row holds the incarnation
               !.nlogs = {r \in {<<i, s>> : i \in Incs, s \in 0..(MaxSeq - 1)} :
-                           \E e \in UNION {man[a.k].logs : a \in {b \in gc.keys : r[1] \in b.logs}} :
-                              e.inc = r[1] /\ e.from <= r[2] /\ r[2] < e.to}]
+                         \E e \in UNION {man[a.k].logs : a \in {b \in gc.keys : r[1] \in b.logs}} :
+                            e.inc = r[1] /\ e.from <= r[2] /\ r[2] < e.to}]
   /\ UNCHANGED <<log, fenced, gone, topo, man, sst, msgs, own, hi, last, cnt, hvars>>
 
 Collect ==
@@ -535,14 +543,15 @@ X == \A p \in DOMAIN topo.sh :
 N == \A p \in DOMAIN topo.sh : \A e \in man[topo.sh[p].key].logs : e.inc \in topo.sh[p].logs
 
 \* U: offsets are unique per point
-U == \A r \in {<<i, s>> : i \in Incs, s \in 0..(MaxSeq - 1)}, q \in {<<i, s>> : i \in Incs, s \in 0..(MaxSeq - 1)} :
-       (r[2] < Len(log[r[1]]) /\ q[2] < Len(log[q[1]]) /\ Rec(r).pt = Rec(q).pt /\ Rec(r).off = Rec(q).off)
-         => r = q
+Logged == {r \in Incs \X (0..(MaxSeq - 1)) : r[2] < Len(log[r[1]])}
+U == \A r \in Logged, q \in Logged :
+       (Rec(r).pt = Rec(q).pt /\ Rec(r).off = Rec(q).off) => r = q
 ----------------------------------------------------------------------------
 \* Reached, so each of these must be violated: the model is not vacuous.
 NeverMerged == ~(cnt.split > 0 /\ cnt.merge > 0 /\ DOMAIN topo.sh = {"r"} /\ topo.sh["r"].ep > 1
                  /\ \E e \in man[topo.sh["r"].key].logs : e.clip # "r")
-NeverApart == ~(DOMAIN topo.sh = {"0", "1"} /\ topo.sh["0"].owner # topo.sh["1"].owner /\ cnt.split > 0)
+NeverApart == ~(DOMAIN topo.sh = {"0", "1"} /\ topo.sh["0"].owner # topo.sh["1"].owner
+                /\ cnt.split > 0)
 NeverMarked == ~(\E p \in DOMAIN topo.sh : man[topo.sh[p].key].hw > 0)
 NeverCollected == ~((\E n \in DOMAIN sst : ~sst[n].ok) /\ \E r \in gone : fenced[r[1]] # -1)
 =============================================================================

@@ -35,7 +35,7 @@ std::span<const std::string_view> Lease::switches() {
 
 Result<Lease> Lease::configured(const ModelConfig& config) {
   using Kind = ModelConfig::Kind;
-  MORULA_TRY(config.has_exactly({{"L", Kind::kNumber},
+  MORULA_TRY(config.has_exactly({{"Lengths", Kind::kNumbers},
                                  {"M", Kind::kNumber},
                                  {"Rates", Kind::kNumbers},
                                  {"MaxReq", Kind::kNumber},
@@ -44,7 +44,8 @@ Result<Lease> Lease::configured(const ModelConfig& config) {
   const auto switches = switches_of(config.strings("Mut"), kSwitches);
   MORULA_TRY(switches);
   Constants c;
-  c.length = config.number("L");
+  for (const int length : config.numbers("Lengths")) c.lengths.insert(length);
+  if (c.lengths.empty()) return fail(ErrorCode::kInvalid, "Lengths: there is none");
   c.margin = config.number("M");
   for (const int rate : config.numbers("Rates")) c.rates.insert(rate);
   c.max_requests = config.number("MaxReq");
@@ -55,7 +56,7 @@ Result<Lease> Lease::configured(const ModelConfig& config) {
 
 LeaseState Lease::initial() const {
   State s;
-  s.lease_age = c_.length;
+  s.document_length = s.lease_age = s.lease_length = s.seen_length = s.read_length = longest();
   return s;
 }
 
@@ -74,15 +75,17 @@ void Lease::each_step(const State& now, const std::function<void(const Step&)>& 
   for (const int rate : c_.rates) {
     call({.action = Action::kTick, .holder = rate / 10, .watcher = rate % 10});
   }
+  for (const int length : c_.lengths) {
+    call({.action = Action::kRenewLease, .length = length});
+  }
   for (int n = 0; n < now.pending.size(); ++n) {
     for (const Action action : {Action::kRepeat, Action::kLand, Action::kHear}) {
       call({.action = action, .request = n});
     }
   }
   for (const Action action :
-       {Action::kRenewLease, Action::kStop, Action::kLoseLease, Action::kCheck, Action::kReadSend,
-        Action::kReadAt, Action::kReadAnswer, Action::kExpire, Action::kLandExpire,
-        Action::kAcknowledgeElsewhere}) {
+       {Action::kStop, Action::kLoseLease, Action::kCheck, Action::kReadSend, Action::kReadAt,
+        Action::kReadAnswer, Action::kExpire, Action::kLandExpire, Action::kAcknowledgeElsewhere}) {
     call({.action = action});
   }
 }
@@ -92,13 +95,13 @@ bool Lease::tick(const State& now, const Step& step, State* after) const {
   if (after == nullptr) return true;
 
   // Ages stop at the length that matters.
-  const int watch = c_.length + c_.margin;
+  const int watch = longest() + c_.margin;
   after->pending.clear();
   for (LeaseRequest request : now.pending) {
-    request.age = std::min(request.age + step.holder, c_.length);
+    request.age = std::min(request.age + step.holder, longest());
     after->pending.insert(request);
   }
-  after->lease_age = std::min(now.lease_age + step.holder, c_.length);
+  after->lease_age = std::min(now.lease_age + step.holder, longest());
   after->watched = std::min(now.watched + step.watcher, watch);
   if (now.reading != State::Reading::kIdle) {
     after->read_age = std::min(now.read_age + step.watcher, watch);
@@ -106,12 +109,19 @@ bool Lease::tick(const State& now, const Step& step, State* after) const {
   return true;
 }
 
-bool Lease::renew_lease(const State& now, const Step&, State* after) const {
+bool Lease::renew_lease(const State& now, const Step& step, State* after) const {
   if (!now.serving || now.requests >= c_.max_requests) return false;
+  if (!c_.lengths.contains(step.length)) return false;
   if (after == nullptr) return true;
 
   ++after->requests;
-  after->pending.insert({after->requests, now.known_version, 0, false, false});
+  after->pending.insert({after->requests, now.known_version, step.length, 0, false, false});
+  const int left = now.lease_length - now.lease_age;
+  if ((step.length < left && !on(Switch::capLate)) ||
+      (step.length > left && on(Switch::lengthenEarly))) {
+    after->lease_age = 0;
+    after->lease_length = step.length;
+  }
   return true;
 }
 
@@ -132,7 +142,7 @@ bool Lease::stop(const State& now, const Step&, State* after) const {
 
   ++after->requests;
   after->serving = on(Switch::stopLate);
-  after->pending.insert({after->requests, now.known_version, 0, true, false});
+  after->pending.insert({after->requests, now.known_version, longest(), 0, true, false});
   return true;
 }
 
@@ -143,6 +153,7 @@ bool Lease::land(const State& now, const Step& step, State* after) const {
   if (after == nullptr) return true;
 
   ++after->version;
+  after->document_length = request.length;
   after->document = request.stop ? State::Document::kStopped : State::Document::kLive;
   after->pending.erase_if([](const LeaseRequest& other) { return !other.landed; });
   request.landed = true;
@@ -157,7 +168,13 @@ bool Lease::hear(const State& now, const Step& step, State* after) const {
   if (after == nullptr) return true;
 
   after->known_version = std::max(now.known_version, request.base + 1);
-  after->lease_age = on(Switch::leaseFromAnswer) ? 0 : std::min(request.age, now.lease_age);
+  if (on(Switch::leaseFromAnswer)) {
+    after->lease_age = 0;
+    after->lease_length = request.length;
+  } else if (request.length - request.age > now.lease_length - now.lease_age) {
+    after->lease_age = request.age;
+    after->lease_length = request.length;
+  }
   after->pending.erase(request);
   return true;
 }
@@ -192,6 +209,7 @@ bool Lease::read_at(const State& now, const Step&, State* after) const {
 
   after->reading = State::Reading::kRead;
   after->read_version = now.version;
+  after->read_length = now.document_length;
   return true;
 }
 
@@ -201,6 +219,8 @@ bool Lease::read_answer(const State& now, const Step&, State* after) const {
 
   after->reading = State::Reading::kIdle;
   after->read_version = 0;
+  after->read_length = longest();
+  after->seen_length = now.read_length;
   after->read_age = 0;
   if (now.seen != now.read_version) {
     after->seen = now.read_version;
@@ -233,7 +253,7 @@ bool Lease::acknowledge_elsewhere(const State& now, const Step&, State* after) c
 }
 
 bool Lease::has_invariant(std::string_view name) {
-  return name == "R" || name == "NeverAcked" || name == "NeverRenewed";
+  return name == "R" || name == "NeverAcked" || name == "NeverRenewed" || name == "NeverShortened";
 }
 
 bool Lease::holds(std::string_view invariant, const State& s) const {
@@ -241,13 +261,16 @@ bool Lease::holds(std::string_view invariant, const State& s) const {
   if (invariant == "NeverAcked") {
     return !(s.acknowledged_elsewhere && s.document == State::Document::kExpired && s.serving);
   }
-  return !(s.known_version == 2 && can_answer(s));
+  const bool renewed = s.known_version == 2 && can_answer(s);
+  return invariant == "NeverRenewed" ? !renewed : !(renewed && s.lease_length < longest());
 }
 
 std::string Lease::describe(const Step& step) {
   std::string text(kActions[static_cast<size_t>(step.action)]);
   if (step.action == Action::kTick) {
     text += " holder=" + std::to_string(step.holder) + " watcher=" + std::to_string(step.watcher);
+  } else if (step.action == Action::kRenewLease) {
+    text += " length=" + std::to_string(step.length);
   } else if (step.action == Action::kRepeat || step.action == Action::kLand ||
              step.action == Action::kHear) {
     text += " request=" + std::to_string(step.request);

@@ -37,18 +37,28 @@ namespace morula::spec {
 #define MORULA_LEASE_SWITCHES(X) \
   X(expireNoCas)                 \
   X(expireLatest)                \
-  X(watchFromSend) X(wallClock) X(leaseFromAnswer) X(repeatAge) X(revive) X(stopLate) X(checkCached)
+  X(watchFromSend)               \
+  X(wallClock)                   \
+  X(leaseFromAnswer)             \
+  X(repeatAge)                   \
+  X(revive)                      \
+  X(stopLate)                    \
+  X(checkCached)                 \
+  X(capLate)                     \
+  X(lengthenEarly)               \
+  X(watchShortest)
 
 /// A CAS of the holder's, until its answer is heard.
 struct LeaseRequest {
   int id = 0;
   int base = 0;
-  int age = 0;  // since it was first sent, by the holder's clock
+  int length = 0;  // of the lease that it asks for
+  int age = 0;     // since it was first sent, by the holder's clock
   bool stop = false;
   bool landed = false;
   static constexpr auto kFields =
-      std::tuple(&LeaseRequest::id, &LeaseRequest::base, &LeaseRequest::age, &LeaseRequest::stop,
-                 &LeaseRequest::landed);
+      std::tuple(&LeaseRequest::id, &LeaseRequest::base, &LeaseRequest::length, &LeaseRequest::age,
+                 &LeaseRequest::stop, &LeaseRequest::landed);
   auto operator<=>(const LeaseRequest&) const = default;
 };
 
@@ -57,25 +67,30 @@ struct LeaseState {
   enum class Reading : uint8_t { kIdle, kSent, kRead };
   int version = 0;
   Document document = Document::kLive;
+  int document_length = 0;  // the lease length in it
   Set<LeaseRequest> pending;
   int requests = 0;
   int known_version = 0;  // that the holder knows as its own last one
   int lease_age = 0;      // of the renewal that the lease counts from, by the holder's clock
+  int lease_length = 0;   // that it counts with
   bool serving = true;
   bool checked = false;  // mutant checkCached
   int seen = -1;         // the version that is watched, or -1
+  int seen_length = 0;   // the lease length in it
   int watched = 0;       // how long, by the watcher's clock
   Reading reading = Reading::kIdle;
   int read_version = 0;
+  int read_length = 0;
   int read_age = 0;
   Set<int> expiring;  // base versions
   bool acknowledged_elsewhere = false;
-  static constexpr auto kFields =
-      std::tuple(&LeaseState::version, &LeaseState::document, &LeaseState::pending,
-                 &LeaseState::requests, &LeaseState::known_version, &LeaseState::lease_age,
-                 &LeaseState::serving, &LeaseState::checked, &LeaseState::seen,
-                 &LeaseState::watched, &LeaseState::reading, &LeaseState::read_version,
-                 &LeaseState::read_age, &LeaseState::expiring, &LeaseState::acknowledged_elsewhere);
+  static constexpr auto kFields = std::tuple(
+      &LeaseState::version, &LeaseState::document, &LeaseState::document_length,
+      &LeaseState::pending, &LeaseState::requests, &LeaseState::known_version,
+      &LeaseState::lease_age, &LeaseState::lease_length, &LeaseState::serving, &LeaseState::checked,
+      &LeaseState::seen, &LeaseState::seen_length, &LeaseState::watched, &LeaseState::reading,
+      &LeaseState::read_version, &LeaseState::read_length, &LeaseState::read_age,
+      &LeaseState::expiring, &LeaseState::acknowledged_elsewhere);
 };
 
 class Lease {
@@ -98,11 +113,12 @@ class Lease {
     Action action;
     int holder = 0;   // Tick: by how much its clock goes on
     int watcher = 0;  // Tick: the watcher's
+    int length = 0;   // RenewLease: of the lease that it asks for
     int request = 0;  // Land, Hear, Repeat: which, in the state's order
   };
 
   struct Constants {
-    int length = 0;
+    Set<int> lengths;  // that a renewal may ask for
     int margin = 0;
     Set<int> rates;  // 10 * the holder's clock + the watcher's, of a tick
     int max_requests = INT_MAX;
@@ -121,7 +137,7 @@ class Lease {
   /// Calls with every step that can be taken in `now`, and some that can not.
   void each_step(const State& now, const std::function<void(const Step&)>& call) const;
   /// Whether the invariant of this name (R), or what is to be reached and so must be violated
-  /// (NeverAcked, NeverRenewed), holds.
+  /// (Never...), holds.
   bool holds(std::string_view invariant, const State& state) const;
   static bool has_invariant(std::string_view name);
 
@@ -140,12 +156,15 @@ class Lease {
 
   bool on(Switch which) const { return (c_.switches >> static_cast<int>(which) & 1) != 0; }
 
-  bool lease_holds(const State& s) const { return s.lease_age < c_.length - c_.margin; }
+  int longest() const { return c_.lengths.highest(); }
+  bool lease_holds(const State& s) const { return s.lease_age < s.lease_length - c_.margin; }
   bool can_answer(const State& s) const {
     return s.serving && (on(Switch::checkCached) ? s.checked : lease_holds(s));
   }
   bool watched_long_enough(const State& s) const {
-    return s.seen != -1 && s.watched >= c_.length + c_.margin;
+    return s.seen != -1 &&
+           s.watched >=
+               (on(Switch::watchShortest) ? c_.lengths.lowest() : s.seen_length) + c_.margin;
   }
 
   Constants c_;

@@ -59,17 +59,52 @@ namespace morula::spec {
   X(Collect, collect, "it deletes a log object")                                           \
   X(CollectEnd, collect_end, "it is done")
 
+enum class OwnershipLogAction : uint8_t {
+#define MORULA_ACTION_ENUM(name, function, what) k##name,
+  MORULA_OWNERSHIP_LOG_ACTIONS(MORULA_ACTION_ENUM)
+#undef MORULA_ACTION_ENUM
+};
+
 // What Mut may name; tla/expected.json says what each breaks.
-#define MORULA_OWNERSHIP_LOG_SWITCHES(X)                                                        \
-  X(ackOutOfOrder)                                                                              \
-  X(windowByCount)                                                                              \
-  X(trimEarly)                                                                                  \
-  X(trimPinsLast)                                                                               \
-  X(trimNoCap) X(noSecondList) X(noSeal) X(sealFirst) X(sealOne) X(takeRebase) X(qBeforePin)    \
-      X(ownTooHigh) X(ownTooLow) X(noTopoCheck) X(stopNoWait) X(noPromise) X(askAgain)          \
-          X(handRebase) X(handNoStop) X(handNoWait) X(handNoSeal) X(resumeEarly)                \
-              X(resumeNoCompare) X(gcFence) X(d_firstGap) X(d_noPin) X(d_posAcked) X(d_gcOrder) \
-                  X(d_gcOwner) X(d_anyFence) X(d_gcOneFence) X(v_trimSteps)
+#define MORULA_OWNERSHIP_LOG_SWITCHES(X) \
+  X(ackOutOfOrder)                       \
+  X(windowByCount)                       \
+  X(trimEarly)                           \
+  X(trimPinsLast)                        \
+  X(trimNoCap)                           \
+  X(noSecondList)                        \
+  X(noSeal)                              \
+  X(sealFirst)                           \
+  X(sealOne)                             \
+  X(takeRebase)                          \
+  X(qBeforePin)                          \
+  X(ownTooHigh)                          \
+  X(ownTooLow)                           \
+  X(noTopoCheck)                         \
+  X(stopNoWait)                          \
+  X(noPromise)                           \
+  X(askAgain)                            \
+  X(handRebase)                          \
+  X(handNoStop)                          \
+  X(handNoWait)                          \
+  X(handNoSeal)                          \
+  X(resumeEarly)                         \
+  X(resumeNoCompare)                     \
+  X(gcFence)                             \
+  X(d_firstGap)                          \
+  X(d_noPin)                             \
+  X(d_posAcked)                          \
+  X(d_gcOrder)                           \
+  X(d_gcOwner)                           \
+  X(d_anyFence)                          \
+  X(d_gcOneFence)                        \
+  X(v_trimSteps)
+
+enum class OwnershipLogSwitch : uint8_t {
+#define MORULA_SWITCH_ENUM(name) name,
+  MORULA_OWNERSHIP_LOG_SWITCHES(MORULA_SWITCH_ENUM)
+#undef MORULA_SWITCH_ENUM
+};
 
 /// Without bounds, but for those of the shards and incarnations, unless told otherwise.
 struct OwnershipLogConstants {
@@ -95,17 +130,8 @@ class OwnershipLog {
  public:
   using State = OwnershipLogState;
 
-  enum class Action : uint8_t {
-#define MORULA_ACTION_ENUM(name, function, what) k##name,
-    MORULA_OWNERSHIP_LOG_ACTIONS(MORULA_ACTION_ENUM)
-#undef MORULA_ACTION_ENUM
-  };
-
-  enum class Switch : uint8_t {
-#define MORULA_SWITCH_ENUM(name) name,
-    MORULA_OWNERSHIP_LOG_SWITCHES(MORULA_SWITCH_ENUM)
-#undef MORULA_SWITCH_ENUM
-  };
+  using Action = OwnershipLogAction;
+  using Switch = OwnershipLogSwitch;
 
   struct Step {
     Action action;

@@ -40,16 +40,44 @@ namespace morula::spec {
   X(CollectReadManifests, collect_read_manifests, "and the manifests")                      \
   X(Collect, collect, "it deletes what nothing names")
 
+enum class TopologyAction : uint8_t {
+#define MORULA_ACTION_ENUM(name, function, what) k##name,
+  MORULA_TOPOLOGY_ACTIONS(MORULA_ACTION_ENUM)
+#undef MORULA_ACTION_ENUM
+};
+
 // What Mut may name; tla/expected.json says what each breaks.
-#define MORULA_TOPOLOGY_SWITCHES(X)                                                            \
-  X(noSeal)                                                                                    \
-  X(handNoSeal)                                                                                \
-  X(splitNoHold)                                                                               \
-  X(mergeNoSeal)                                                                               \
-  X(mergeNoClipSst) X(mergeNoClipLog) X(noTopoCheck) X(noPromise) X(resumeEarly) X(rowNoOwner) \
-      X(rowStale) X(trimOwnOnly) X(trimByName) X(gcNoFloor) X(compactPart) X(compactNoLog)     \
-          X(markNotRaised) X(changeOnly) X(d_noPin) X(d_noHighWater) X(d_splitNoSeal)          \
-              X(d_gcListLate) X(d_gcOwner) X(v_takeBoth)
+#define MORULA_TOPOLOGY_SWITCHES(X) \
+  X(noSeal)                         \
+  X(handNoSeal)                     \
+  X(splitNoHold)                    \
+  X(mergeNoSeal)                    \
+  X(mergeNoClipSst)                 \
+  X(mergeNoClipLog)                 \
+  X(noTopoCheck)                    \
+  X(noPromise)                      \
+  X(resumeEarly)                    \
+  X(rowNoOwner)                     \
+  X(rowStale)                       \
+  X(trimOwnOnly)                    \
+  X(trimByName)                     \
+  X(gcNoFloor)                      \
+  X(compactPart)                    \
+  X(compactNoLog)                   \
+  X(markNotRaised)                  \
+  X(changeOnly)                     \
+  X(d_noPin)                        \
+  X(d_noHighWater)                  \
+  X(d_splitNoSeal)                  \
+  X(d_gcListLate)                   \
+  X(d_gcOwner)                      \
+  X(v_takeBoth)
+
+enum class TopologySwitch : uint8_t {
+#define MORULA_SWITCH_ENUM(name) name,
+  MORULA_TOPOLOGY_SWITCHES(MORULA_SWITCH_ENUM)
+#undef MORULA_SWITCH_ENUM
+};
 
 /// Without bounds, but for those of the shards and incarnations, unless told otherwise.
 struct TopologyConstants {
@@ -77,17 +105,8 @@ class Topology {
  public:
   using State = TopologyState;
 
-  enum class Action : uint8_t {
-#define MORULA_ACTION_ENUM(name, function, what) k##name,
-    MORULA_TOPOLOGY_ACTIONS(MORULA_ACTION_ENUM)
-#undef MORULA_ACTION_ENUM
-  };
-
-  enum class Switch : uint8_t {
-#define MORULA_SWITCH_ENUM(name) name,
-    MORULA_TOPOLOGY_SWITCHES(MORULA_SWITCH_ENUM)
-#undef MORULA_SWITCH_ENUM
-  };
+  using Action = TopologyAction;
+  using Switch = TopologySwitch;
 
   struct Step {
     Action action;

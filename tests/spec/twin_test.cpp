@@ -97,7 +97,7 @@ RC_GTEST_PROP(Twin, OfTheTopologyHoldsOnWalksThroughLargeSpaces, (uint32_t seed)
 
 RC_GTEST_PROP(Twin, OfTheLeaseHoldsOnWalksThroughLargeSpaces, (uint32_t seed)) {
   Lease::Constants c;
-  c.length = 60;
+  c.lengths = {20, 45, 60};
   c.margin = 12;
   c.rates = {22, 23, 32, 33};
   c.max_requests = 20;
