@@ -1,7 +1,6 @@
 #include "invariants/cell_answers.hpp"
 
 #include <algorithm>
-#include <iterator>
 
 namespace morula::invariants {
 
@@ -23,6 +22,10 @@ bool is_as_wanted(const Topology& topology, const CellStep& step) {
   return false;
 }
 
+const IncarnationId& owner(const Topology& topology, const CellStep& step) {
+  return topology.find(step.prefix)->owner;
+}
+
 }  // namespace
 
 void CellAnswers::written(Topology topology) {
@@ -30,16 +33,28 @@ void CellAnswers::written(Topology topology) {
   topologies_.insert_or_assign(version, std::move(topology));
 }
 
-std::string CellAnswers::wrong_with(const CellStep& step, const Changed& answer) const {
+Version CellAnswers::latest() const {
+  return topologies_.empty() ? Version(0) : topologies_.rbegin()->first;
+}
+
+std::string CellAnswers::wrong_with(const CellStep& step, const Changed& answer,
+                                    Version asked_at) const {
   const HttpRequest request = step_request(step);
   const std::string said = request.target + " " + request.body + " was answered with version " +
                            std::to_string(answer.topology.value) + " of the topology";
   const auto named = topologies_.find(answer.topology);
   if (named == topologies_.end()) return said + ", which there never was";
   if (!is_as_wanted(named->second, step)) return said + ", which is not so";
-  if (!answer.changed || named == topologies_.begin()) return {};
-  const bool was_so = is_as_wanted(std::prev(named)->second, step);
-  return was_so ? said + " as if it had not been so before" : "";
+  if (!answer.changed) return {};
+  for (auto at = topologies_.lower_bound(asked_at); at != topologies_.end() && at != named; ++at) {
+    if (!is_as_wanted(at->second, step)) return {};
+    // An instance is another after each start.
+    if (step.kind == CellStep::Kind::kMove &&
+        owner(at->second, step) != owner(named->second, step)) {
+      return {};
+    }
+  }
+  return said + " as if it had not been so before";
 }
 
 }  // namespace morula::invariants

@@ -1,5 +1,5 @@
-// Rules of ownership that can be broken on purpose (see mutant.hpp): who has which shard, and how it
-// changes hands.
+// Rules of ownership that can be broken on purpose (see mutant.hpp): who has which shard, and how
+// it changes hands.
 #pragma once
 
 // name, rule that it breaks
@@ -32,6 +32,7 @@
   X(stray_fence_counts, "any FENCE counts, whatever lies beyond it")                      \
   X(stale_route_wins, "an older topology replaces a newer one")                           \
   X(forward_drops_producer_headers, "a request is passed on without its producer")        \
+  X(stale_state_decides, "what is in memory of a stream outlives another's having it")    \
   X(change_without_generation, "the newest row is found by its change number alone")      \
   X(plan_moves_too_much, "a plan is made anew instead of moving the excess alone")        \
   X(plan_allows_dangling_member, "a bucket may be on somebody who is no member")

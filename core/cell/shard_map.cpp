@@ -75,7 +75,7 @@ void ShardMap::learn(Topology topology) {
 void ShardMap::drop(Prefix prefix) {
   const std::shared_ptr<Shard> shard = here_->rows.find_shard(prefix);
   here_->rows.remove(prefix);
-  here_->streams.forget(prefix);
+  if (!mutated(Mutant::stale_state_decides)) here_->streams.forget(prefix);
   shard->retire();
 }
 

@@ -32,14 +32,14 @@ std::string code_of(const HttpResponse& response) {
   return error == nullptr ? "" : error->string_at("code").value_or("");
 }
 
+/// What cell_routes.hpp says of changes that can't be made, or not now.
 bool is_foreseen(int status, std::string_view code) {
-  constexpr std::array<std::string_view, 11> kRefusals = {
-      "no_such_shard", "no_such_instance", "refused",          "divided",
-      "not_live",      "nobody_else",      "moving",           "cell_busy",
-      "not_found",     "outcome_unknown",  "store_unavailable"};
+  constexpr std::array<std::string_view, 12> kCodes = {
+      "no_such_shard", "no_such_instance", "refused",         "divided",
+      "not_live",      "nobody_else",      "moving",          "cell_busy",
+      "moved",         "drain_incomplete", "outcome_unknown", "store_unavailable"};
   const bool refused = status == 404 || status == 409 || status == 503 || status == 307;
-  return refused && (code == "drain_incomplete" || code == "moved" ||
-                     std::ranges::find(kRefusals, code) != kRefusals.end());
+  return refused && std::ranges::find(kCodes, code) != kCodes.end();
 }
 
 }  // namespace
@@ -107,16 +107,18 @@ CellStep CellOperator::draw_step(const Env& env) const {
   const Seen& shard = shards_[env.random.below(shards_.size())];
   CellStep step;
   step.prefix = shard.prefix;
-  uint64_t drawn = env.random.below(habits_.splits + habits_.merges + habits_.moves);
-  if (drawn < habits_.splits && shard.prefix.length < habits_.bits_max) return step;
-  drawn -= std::min<uint64_t>(drawn, habits_.splits);
-  if (drawn < habits_.merges && shard.prefix.length > 0) {
-    step.kind = Kind::kMerge;
-    step.prefix = parent_of(shard.prefix);
+  const uint64_t drawn = env.random.below(habits_.splits + habits_.merges + habits_.moves);
+  if (drawn >= habits_.splits + habits_.merges) {
+    step.kind = Kind::kMove;
+    step.to = some(env, names_);
     return step;
   }
-  step.kind = Kind::kMove;
-  step.to = some(env, names_);
+  // What can't be done to this one becomes its opposite.
+  const bool splits = shard.prefix.length < habits_.bits_max &&
+                      (drawn < habits_.splits || shard.prefix.length == 0);
+  if (splits) return step;
+  step.kind = Kind::kMerge;
+  step.prefix = parent_of(shard.prefix);
   return step;
 }
 
@@ -146,6 +148,7 @@ CellStep CellOperator::draw_relative(const Env& env, const CellStep& of) const {
 
 void CellOperator::ask(const Env& env, const CellStep& step) {
   const HttpRequest request = step_request(step);
+  const Version asked_at = now();
   const std::string body = call(env, request);
   if (body.empty()) return;
   const auto json = Json::parse(body);
@@ -153,7 +156,7 @@ void CellOperator::ask(const Env& env, const CellStep& step) {
   const auto version = json ? json->u64_at("version") : fail(ErrorCode::kCorrupt, "no JSON");
   if (!changed || !version) return on_unexpected(request.target + " was answered " + body);
   env.trace.sometimes("an operator asked for what was so already", !*changed);
-  on_done(step, {*changed, Version(*version)});
+  on_done(step, {*changed, Version(*version)}, asked_at);
 }
 
 void CellOperator::drain(const Env& env) {

@@ -20,8 +20,10 @@ class CellOperator {
                const OperatorHabits& habits)
       : addresses_(std::move(addresses)), names_(std::move(names)), habits_(habits) {}
 
-  /// Told of each step that was answered as done.
-  std::function<void(const CellStep&, const Changed&)> on_done;
+  /// Asked for what is to be told with the answer to a step, when it is asked for.
+  std::function<Version()> now;
+  /// Told of each step that was answered as done; `asked_at`: what `now` said.
+  std::function<void(const CellStep&, const Changed&, Version asked_at)> on_done;
   /// Told of an answer that there is no place for.
   std::function<void(const std::string&)> on_unexpected;
 

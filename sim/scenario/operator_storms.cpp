@@ -62,6 +62,64 @@ void move_storm(Plan& plan, Random& random) {
   }
 }
 
+/// Handoffs that take long, while the receiver writes, flushes and trims its log, and hears of them
+/// late or twice.
+void slow_handoffs(Plan& plan, Random& random) {
+  plan.faults = {};
+  plan.instances = 3;
+  plan.ghost_bits = 2;
+  plan.clients = 10;
+  plan.client_pause = milliseconds(60);
+  plan.streams = 16;
+  plan.mortal_percent = 0;
+  set_lease(plan, seconds(8));
+  plan.operators.count = 3;
+  plan.operators.pause = milliseconds(100);
+  plan.operators.splits = 1;
+  plan.operators.merges = 1;
+  plan.operators.moves = 10;
+  plan.operators.bits_max = 3;
+  plan.ownership_delay = milliseconds(200 + random.below(600));
+  InstanceConfig& config = plan.instance;
+  config.trim_interval = milliseconds(100);
+  config.log.window = 1 + random.below(2);
+  config.log.batch_bytes_max = 300;
+  config.log.flush_interval = milliseconds(1);
+  config.log.puts_per_second = 0;
+  config.shard.held_log_objects_max = 4;
+  config.shard.unflushed_bytes_max = 12'000;
+  plan.store_speed = random.below(2);
+  const uint64_t kind = random.below(3);
+  if (kind == 0) plan.faults[Fault::crash] = 200;
+  if (kind == 1) {
+    plan.faults[Fault::request_lost] = 100;
+    plan.faults[Fault::answer_lost] = 50;
+  }
+  if (kind == 2) {  // what was asked again comes late, and twice
+    plan.faults[Fault::request_lost] = 250;
+    plan.ownership_delay = milliseconds(1000 + random.below(1000));
+  }
+}
+
+/// Slow changes that meet each other, so that many lose their CAS; and receivers that are another
+/// incarnation by the next attempt, or say nothing for a while.
+void topology_crowd(Plan& plan, Random& random) {
+  plan.faults = {};
+  plan.instances = 4;
+  plan.operators.count = 8;
+  plan.operators.pause = milliseconds(30);
+  plan.operators.moves = 10;
+  plan.operators.bits_max = 3;
+  plan.operators.nonsense = 0;
+  plan.ghost_bits = 3;
+  plan.ownership_delay = milliseconds(50 + random.below(150));
+  set_lease(plan, seconds(8));
+  plan.one_machine = random.chance(2, 3);
+  plan.downtime_max = milliseconds(100);
+  plan.faults[Fault::crash] = 1500;
+  plan.faults[Fault::pause_short] = 400;
+}
+
 /// Everything that changes a manifest, of two or three shards.
 void lineage_races(Plan& plan, Random& random) {
   garbage_storm(plan, random);

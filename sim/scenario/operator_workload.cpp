@@ -1,13 +1,54 @@
 #include "sim/scenario/operator_workload.hpp"
 
+#include <algorithm>
+
+#include "core/fleet/member.hpp"
+#include "core/lsm/manifest.hpp"
 #include "core/store/keys.hpp"
 #include "sim/scenario/simulation.hpp"
 
 namespace morula::sim {
 
+namespace {
+
+/// A manifest that the topology names and that is sealed, so that its owner can neither flush nor
+/// compact.
+struct Sealed {
+  std::string key;
+  IncarnationId owner;
+  IncarnationId by;
+};
+
+std::vector<Sealed> all_sealed(const SimStore& store) {
+  std::vector<Sealed> sealed;
+  const Blob body = store.peek(keys::kTopology);
+  if (!body) return sealed;
+  const auto topology = decode_topology(*body);
+  if (!topology) return sealed;
+  for (const TopologyShard& row : topology->shards) {
+    const Blob named = store.peek(row.manifest);
+    const auto manifest = named ? decode_manifest(*named) : fail(ErrorCode::kNotFound, "");
+    if (manifest && manifest->sealed) sealed.push_back({row.manifest, row.owner, manifest->writer});
+  }
+  return sealed;
+}
+
+bool is_live(const SimStore& store, const IncarnationId& incarnation) {
+  const Blob body = store.peek(keys::member(incarnation.name));
+  const auto member = body ? decode_member(*body) : fail(ErrorCode::kNotFound, "");
+  return member && member->incarnation == incarnation && member->state == MemberState::kLive;
+}
+
+bool is_change(const HttpRequest& request) {
+  return request.method == "POST" && request.target.starts_with("/v1/cell/");
+}
+
+}  // namespace
+
 void OperatorWorkload::setup(Simulation& simulation) {
   const uint32_t count = simulation.plan().operators.count;
   if (count == 0) return;
+  simulation_ = &simulation;
   simulation.world().trace().add_observer(*this);
   for (uint32_t i = 0; i < count; ++i) add_operator(simulation);
 }
@@ -18,8 +59,10 @@ void OperatorWorkload::add_operator(Simulation& simulation) {
   for (uint32_t i = 0; i < plan.instances; ++i) names.push_back(plan.instance_name(i));
   CellOperator& person =
       operators_.emplace_back(simulation.addresses(), std::move(names), plan.operators);
-  person.on_done = [this, &simulation](const CellStep& step, const Changed& answer) {
-    const std::string wrong = answers_.wrong_with(step, answer);
+  person.now = [this] { return answers_.latest(); };
+  person.on_done = [this, &simulation](const CellStep& step, const Changed& answer,
+                                       Version asked_at) {
+    const std::string wrong = answers_.wrong_with(step, answer, asked_at);
     if (!wrong.empty()) simulation.world().fail("16", wrong);
   };
   person.on_unexpected = [&simulation](const std::string& what) {
@@ -39,9 +82,38 @@ void OperatorWorkload::on_store_changed(const StoreRequest& /*request*/, std::st
   if (auto topology = decode_topology(*body)) answers_.written(*std::move(topology));
 }
 
-std::string OperatorWorkload::awaited(Simulation& /*simulation*/) {
+void OperatorWorkload::on_call_arrived(ProcessId at, uint64_t number, const HttpRequest& request) {
+  if (is_change(request)) under_way_[number] = at;
+}
+
+void OperatorWorkload::on_ended(const Life& life) {
+  std::erase_if(under_way_, [&](const auto& call) { return call.second == life.process; });
+}
+
+void OperatorWorkload::on_call_answered(ProcessId at, uint64_t number, const HttpRequest& request,
+                                        const HttpResponse* response) {
+  if (under_way_.erase(number) == 0 || response == nullptr) return;
+  const bool busy =
+      std::ranges::any_of(under_way_, [&](const auto& call) { return call.second == at; });
+  if (busy) return;
+  const SimStore& store = simulation_->world().store();
+  const std::string& name = simulation_->world().processes()[at].name();
+  for (const Sealed& sealed : all_sealed(store)) {
+    const bool own = sealed.owner.name == name && sealed.by == sealed.owner;
+    if (!own || !is_live(store, sealed.owner)) continue;
+    simulation_->world().fail("R", name + " has answered " + request.target + " " + request.body +
+                                       " and left " + sealed.key + " sealed (R5, Reopen)");
+  }
+}
+
+std::string OperatorWorkload::awaited(Simulation& simulation) {
   for (const CellOperator& person : operators_) {
     if (!person.done()) return "an operator has not been answered";
+  }
+  if (!all_open_) {
+    const auto sealed = all_sealed(simulation.world().store());
+    if (!sealed.empty()) return sealed.front().key + " is still sealed";
+    all_open_ = true;
   }
   return {};
 }

@@ -1,7 +1,10 @@
-// Operators of the cell, and a check of what they are answered (invariant 16).
+// Operators of the cell, and a check of what they are answered (invariant 16). Awaits, after
+// healing, that nothing is left half done: no manifest in the topology stays sealed; and
+// checks, whenever an owner has answered all changes, that it has left none of its own so (Reopen).
 #pragma once
 
 #include <deque>
+#include <map>
 
 #include "invariants/cell_answers.hpp"
 #include "sim/clients/cell_operator.hpp"
@@ -20,10 +23,17 @@ class OperatorWorkload final : public Workload, private Observer {
  private:
   void on_store_changed(const StoreRequest& request, std::string_view key,
                         const Blob& body) override;
+  void on_call_arrived(ProcessId at, uint64_t number, const HttpRequest& request) override;
+  void on_call_answered(ProcessId at, uint64_t number, const HttpRequest& request,
+                        const HttpResponse* response) override;
+  void on_ended(const Life& life) override;
   void add_operator(Simulation& simulation);
 
+  Simulation* simulation_ = nullptr;
   std::deque<CellOperator> operators_;
+  std::map<uint64_t, ProcessId> under_way_;  // changes, by call: who was asked
   invariants::CellAnswers answers_;
+  bool all_open_ = false;  // no manifest is sealed any more
 };
 
 }  // namespace morula::sim

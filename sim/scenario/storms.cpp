@@ -289,7 +289,8 @@ void anything(Plan& plan, Random& random) {
       takeover_storm, zombie_storm,      store_storm,  lease_storm,   log_storm,
       network_storm,  restart_same_name, two_standbys, rolling_stops, deletes_and_creates,
       zombie_writers, many_owners,       expiry_storm, garbage_storm, disk_storm,
-      memory_storm,   split_merge_storm, move_storm,   lineage_races};
+      memory_storm,   split_merge_storm, move_storm,   lineage_races, slow_handoffs,
+      topology_crowd};
   if (random.chance(1, 2)) kStorms[random.below(std::size(kStorms))](plan, random);
 }
 

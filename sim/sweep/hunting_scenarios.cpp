@@ -37,6 +37,24 @@ std::string_view hunting_scenario(Mutant mutant) {
       return "many_owners";
     case Mutant::backlog_unbounded:
       return "memory_storm";
+    case Mutant::child_clip_wrong:
+    case Mutant::merge_widens_clip:
+    case Mutant::merge_forgets_log_range:
+    case Mutant::clip_ignored_in_compaction:
+    case Mutant::split_during_flush:
+    case Mutant::seal_one_of_two:
+      return "lineage_races";
+    case Mutant::topology_without_cas:
+    case Mutant::logs_carried_over:
+    case Mutant::no_reopen:
+      return "topology_crowd";
+    case Mutant::handoff_keeps_writing:
+    case Mutant::stale_state_decides:
+    case Mutant::handoff_rebases_version:
+    case Mutant::ask_again_new_position:
+    case Mutant::resume_before_resolved:
+    case Mutant::pin_dropped_early:
+      return "slow_handoffs";
     default:
       return "default";
   }

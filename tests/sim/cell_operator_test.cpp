@@ -65,9 +65,11 @@ TEST(CellOperator, AsksForAllKindsOfChangesAndIsAnsweredTruly) {
   for (Node& node : nodes) addresses.push_back(node.api.address);
   for (const char* name : {"o1", "o2"}) {
     CellOperator& person = people.emplace_back(addresses, names, habits);
-    person.on_done = [&](const CellStep& step, const Changed& answer) {
+    person.now = [&] { return answers.latest(); };
+    person.on_done = [&](const CellStep& step, const Changed& answer, Version asked_at) {
       if (answer.changed) done.insert(step.kind);
-      if (auto what = answers.wrong_with(step, answer); !what.empty()) wrong.push_back(what);
+      const std::string what = answers.wrong_with(step, answer, asked_at);
+      if (!what.empty()) wrong.push_back(what);
     };
     person.on_unexpected = [&](const std::string& what) { wrong.push_back(what); };
     world.add(name).spawn("work", [&](const Env& env) {
@@ -104,15 +106,15 @@ TEST(CellAnswers, AreWrongWhereTheTopologyTheyNameIsNotSo) {
   const CellStep split_root{CellStep::Kind::kSplit, kRoot, ""};
   const CellStep merge_root{CellStep::Kind::kMerge, kRoot, ""};
   const CellStep move_low{CellStep::Kind::kMove, kLow, "i2"};
-  EXPECT_EQ(answers.wrong_with(split_root, {true, split}), "");
-  EXPECT_EQ(answers.wrong_with(split_root, {false, moved}), "");
-  EXPECT_EQ(answers.wrong_with(merge_root, {false, whole}), "");
-  EXPECT_EQ(answers.wrong_with(move_low, {true, moved}), "");
-  EXPECT_NE(answers.wrong_with(split_root, {true, whole}), "");
-  EXPECT_NE(answers.wrong_with(split_root, {true, moved}), "") << "it was split before";
-  EXPECT_NE(answers.wrong_with(merge_root, {true, split}), "");
-  EXPECT_NE(answers.wrong_with(move_low, {false, split}), "");
-  EXPECT_NE(answers.wrong_with(move_low, {false, moved + 1}), "") << "there is none";
+  EXPECT_EQ(answers.wrong_with(split_root, {true, split}, whole), "");
+  EXPECT_EQ(answers.wrong_with(split_root, {false, moved}, whole), "");
+  EXPECT_EQ(answers.wrong_with(merge_root, {false, whole}, whole), "");
+  EXPECT_EQ(answers.wrong_with(move_low, {true, moved}, split), "");
+  EXPECT_NE(answers.wrong_with(split_root, {true, whole}, whole), "");
+  EXPECT_NE(answers.wrong_with(split_root, {true, moved}, split), "") << "it was split before";
+  EXPECT_NE(answers.wrong_with(merge_root, {true, split}, whole), "");
+  EXPECT_NE(answers.wrong_with(move_low, {false, split}, whole), "");
+  EXPECT_NE(answers.wrong_with(move_low, {false, moved + 1}, whole), "") << "there is none";
 }
 
 }  // namespace
