@@ -91,6 +91,7 @@ struct LeaseState {
       &LeaseState::seen, &LeaseState::seen_length, &LeaseState::watched, &LeaseState::reading,
       &LeaseState::read_version, &LeaseState::read_length, &LeaseState::read_age,
       &LeaseState::expiring, &LeaseState::acknowledged_elsewhere);
+  bool operator==(const LeaseState&) const = default;
 };
 
 class Lease {

@@ -33,6 +33,7 @@ struct LogManifest {
   Set<LogEntry> logs;
   static constexpr auto kFields = std::tuple(&LogManifest::version, &LogManifest::sealed,
                                              &LogManifest::tables, &LogManifest::logs);
+  bool operator==(const LogManifest&) const = default;
 
   /// The incarnation's entry is open in it.
   bool open_for(int incarnation) const {
@@ -47,6 +48,7 @@ struct ShardRow {
   int owner = 0;
   int key = 0;
   static constexpr auto kFields = std::tuple(&ShardRow::epoch, &ShardRow::owner, &ShardRow::key);
+  bool operator==(const ShardRow&) const = default;
 };
 
 struct NamedShard {
@@ -103,6 +105,7 @@ struct SentBatch {
   bool landed = false;  // at least once; it may have been deleted since
   static constexpr auto kFields =
       std::tuple(&SentBatch::shard, &SentBatch::offset, &SentBatch::landed);
+  bool operator==(const SentBatch&) const = default;
 };
 
 /// A fence under way, for a takeover or for a collector.
@@ -119,6 +122,7 @@ struct Taking {
   static constexpr auto kFields =
       std::tuple(&Taking::at, &Taking::from, &Taking::fence, &Taking::version, &Taking::collector,
                  &Taking::rows, &Taking::to_seal, &Taking::pinned);
+  bool operator==(const Taking&) const = default;
 };
 
 /// A handoff under way, at the giver.
@@ -132,6 +136,7 @@ struct Handing {
   int attempt = 0;
   static constexpr auto kFields = std::tuple(&Handing::at, &Handing::shard, &Handing::to,
                                              &Handing::version, &Handing::key, &Handing::attempt);
+  bool operator==(const Handing&) const = default;
 };
 
 /// A trim in steps.
@@ -141,6 +146,7 @@ struct Trimming {
   int bound = 0;
   Set<int> keys;
   static constexpr auto kFields = std::tuple(&Trimming::at, &Trimming::bound, &Trimming::keys);
+  bool operator==(const Trimming&) const = default;
 };
 
 struct LogIncarnation {
@@ -155,6 +161,7 @@ struct LogIncarnation {
       std::tuple(&LogIncarnation::sent, &LogIncarnation::objects, &LogIncarnation::serves,
                  &LogIncarnation::stopped, &LogIncarnation::taking, &LogIncarnation::handing,
                  &LogIncarnation::trimming);
+  bool operator==(const LogIncarnation&) const = default;
 
   LogObject object(int seq) const {
     const auto at = static_cast<size_t>(seq);
@@ -191,6 +198,7 @@ struct LogCollector {
   static constexpr auto kFields =
       std::tuple(&LogCollector::at, &LogCollector::of, &LogCollector::fence, &LogCollector::keys,
                  &LogCollector::named);
+  bool operator==(const LogCollector&) const = default;
 };
 
 /// How often something was begun; the configurations bound it.
@@ -204,6 +212,7 @@ struct LogCounts {
   static constexpr auto kFields =
       std::tuple(&LogCounts::takeovers, &LogCounts::handoffs, &LogCounts::flushes,
                  &LogCounts::collections, &LogCounts::fences, &LogCounts::reopens);
+  bool operator==(const LogCounts&) const = default;
 };
 
 struct OwnershipLogState {
@@ -230,6 +239,7 @@ struct OwnershipLogState {
       &OwnershipLogState::topology, &OwnershipLogState::manifests,
       &OwnershipLogState::manifest_requests, &OwnershipLogState::topology_requests,
       &OwnershipLogState::collector, &OwnershipLogState::promises, &OwnershipLogState::counts);
+  bool operator==(const OwnershipLogState&) const = default;
 
   LogIncarnation& of(int i) { return incarnations[static_cast<size_t>(i - 1)]; }
   const LogIncarnation& of(int i) const { return incarnations[static_cast<size_t>(i - 1)]; }

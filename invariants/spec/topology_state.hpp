@@ -43,6 +43,7 @@ struct LoggedRow {
   RowOffset offset;
   static constexpr auto kFields =
       std::tuple(&LoggedRow::point, &LoggedRow::deleted, &LoggedRow::offset);
+  bool operator==(const LoggedRow&) const = default;
 };
 
 struct ClippedEntry {
@@ -71,6 +72,7 @@ struct ClippedManifest {
   static constexpr auto kFields =
       std::tuple(&ClippedManifest::version, &ClippedManifest::sealed, &ClippedManifest::tables,
                  &ClippedManifest::logs, &ClippedManifest::mark);
+  bool operator==(const ClippedManifest&) const = default;
 
   bool open_for(int incarnation) const {
     return logs.any(
@@ -84,6 +86,7 @@ struct SpecTable {
   bool exists = true;
   static constexpr auto kFields =
       std::tuple(&SpecTable::records, &SpecTable::by, &SpecTable::exists);
+  bool operator==(const SpecTable&) const = default;
 };
 
 /// A row of the topology.
@@ -144,6 +147,7 @@ struct PrefixHanding {
   static constexpr auto kFields =
       std::tuple(&PrefixHanding::sealed, &PrefixHanding::prefix, &PrefixHanding::key,
                  &PrefixHanding::version, &PrefixHanding::to, &PrefixHanding::position);
+  bool operator==(const PrefixHanding&) const = default;
 };
 
 struct TopologyIncarnation {
@@ -155,6 +159,7 @@ struct TopologyIncarnation {
   static constexpr auto kFields = std::tuple(
       &TopologyIncarnation::log, &TopologyIncarnation::fenced_at, &TopologyIncarnation::serves,
       &TopologyIncarnation::highest, &TopologyIncarnation::handing);
+  bool operator==(const TopologyIncarnation&) const = default;
 
   int next() const { return static_cast<int>(log.size()); }
 };
@@ -190,6 +195,7 @@ struct TableCollector {
       std::tuple(&TableCollector::at, &TableCollector::candidates, &TableCollector::fenced,
                  &TableCollector::floors, &TableCollector::keys, &TableCollector::owners,
                  &TableCollector::named_tables, &TableCollector::named_logs);
+  bool operator==(const TableCollector&) const = default;
 };
 
 struct TopologyCounts {
@@ -205,6 +211,7 @@ struct TopologyCounts {
       std::tuple(&TopologyCounts::takeovers, &TopologyCounts::handoffs, &TopologyCounts::splits,
                  &TopologyCounts::merges, &TopologyCounts::reopens, &TopologyCounts::flushes,
                  &TopologyCounts::compactions, &TopologyCounts::collections);
+  bool operator==(const TopologyCounts&) const = default;
 };
 
 struct TopologyState {
@@ -225,6 +232,7 @@ struct TopologyState {
       &TopologyState::rows, &TopologyState::manifests, &TopologyState::tables,
       &TopologyState::manifest_requests, &TopologyState::topology_requests, &TopologyState::last,
       &TopologyState::collector, &TopologyState::promises, &TopologyState::counts);
+  bool operator==(const TopologyState&) const = default;
 
   /// A new incarnation; returns its number. (Those of a configuration are there from the
   /// beginning.)

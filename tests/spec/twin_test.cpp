@@ -25,7 +25,8 @@ void take(const Spec& spec, typename Spec::State& state, const typename Spec::St
   state = std::move(after);
 }
 
-/// Takes so many steps, each drawn from those possible. Returns the first invariant that broke.
+/// Takes so many steps, each drawn from those possible. Returns the first invariant that broke, or
+/// what else did.
 template <class Spec>
 std::optional<std::string> walk(const Spec& spec, const std::vector<std::string>& invariants,
                                 uint32_t seed, int steps) {
@@ -40,6 +41,10 @@ std::optional<std::string> walk(const Spec& spec, const std::vector<std::string>
     auto after = state;
     spec.take(state, possible[draw() % possible.size()], after);
     state = std::move(after);
+    typename Spec::State read_back;
+    StateEncoder encoder;
+    StateDecoder().decode(encoder.encode(state), read_back);
+    if (!(read_back == state)) return "a state's bytes do not tell all of it";
     for (const std::string& invariant : invariants) {
       if (!spec.holds(invariant, state)) return invariant;
     }
