@@ -95,8 +95,9 @@ void slow_handoffs(Plan& plan, Random& random) {
     plan.faults[Fault::request_lost] = 100;
     plan.faults[Fault::answer_lost] = 50;
   }
-  if (kind == 2) {  // what was asked again comes late, and twice
-    plan.faults[Fault::request_lost] = 250;
+  if (kind == 2) {  // few meet each other, and what was asked again comes late, and twice
+    plan.instances = 2;
+    plan.faults[Fault::request_lost] = 80;
     plan.ownership_delay = milliseconds(1000 + random.below(1000));
   }
 }

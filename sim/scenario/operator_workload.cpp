@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/cell/handoff_messages.hpp"
 #include "core/fleet/member.hpp"
 #include "core/lsm/manifest.hpp"
 #include "core/store/keys.hpp"
@@ -93,6 +94,7 @@ void OperatorWorkload::on_ended(const Life& life) {
 void OperatorWorkload::on_call_answered(ProcessId at, uint64_t number, const HttpRequest& request,
                                         const HttpResponse* response) {
   if (under_way_.erase(number) == 0 || response == nullptr) return;
+  if (request.target == kAcceptPath) check_accepted(request, *response);
   const bool busy =
       std::ranges::any_of(under_way_, [&](const auto& call) { return call.second == at; });
   if (busy) return;
@@ -104,6 +106,18 @@ void OperatorWorkload::on_call_answered(ProcessId at, uint64_t number, const Htt
     simulation_->world().fail("R", name + " has answered " + request.target + " " + request.body +
                                        " and left " + sealed.key + " sealed (R5, Reopen)");
   }
+}
+
+/// Once the topology has moved on, the attempt has failed, and what was promised may be forgotten.
+void OperatorWorkload::check_accepted(const HttpRequest& request, const HttpResponse& response) {
+  const auto asked = decode_accept(request.body);
+  const auto from = decode_accepted(response.body);
+  if (response.status != 200 || !asked || !from || asked->topology != answers_.latest()) return;
+  const auto first = accepted_.emplace(asked->attempt, *from).first;
+  if (first->second == *from) return;
+  simulation_->world().fail("R", "asked twice in an attempt, " + asked->to.text() + " promised " +
+                                     std::to_string(first->second.value) + " and then " +
+                                     std::to_string(from->value) + " of its log (R4)");
 }
 
 std::string OperatorWorkload::awaited(Simulation& simulation) {

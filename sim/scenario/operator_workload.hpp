@@ -1,6 +1,7 @@
 // Operators of the cell, and a check of what they are answered (invariant 16). Awaits, after
-// healing, that nothing is left half done: no manifest in the topology stays sealed; and
-// checks, whenever an owner has answered all changes, that it has left none of its own so (Reopen).
+// healing, that nothing is left half done: no manifest in the topology stays sealed. Checks that an
+// owner that has answered all changes has left none of its own so (Reopen), and that a receiver
+// tells all asks of an attempt the same position (Accept).
 #pragma once
 
 #include <deque>
@@ -27,10 +28,12 @@ class OperatorWorkload final : public Workload, private Observer {
   void on_call_answered(ProcessId at, uint64_t number, const HttpRequest& request,
                         const HttpResponse* response) override;
   void on_ended(const Life& life) override;
+  void check_accepted(const HttpRequest& request, const HttpResponse& response);
   void add_operator(Simulation& simulation);
 
   Simulation* simulation_ = nullptr;
   std::deque<CellOperator> operators_;
+  std::map<Ulid, LogSeq> accepted_;  // by attempt: the position that its receiver has promised
   std::map<uint64_t, ProcessId> under_way_;  // changes, by call: who was asked
   invariants::CellAnswers answers_;
   bool all_open_ = false;  // no manifest is sealed any more
