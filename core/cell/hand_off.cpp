@@ -6,6 +6,7 @@
 #include "core/cell/shard_changes.hpp"
 #include "core/lsm/manifest_succession.hpp"
 #include "core/rt/clock.hpp"
+#include "core/rt/concurrently.hpp"
 #include "core/rt/random.hpp"
 #include "core/rt/trace.hpp"
 #include "core/store/backoff.hpp"
@@ -19,6 +20,7 @@ constexpr int kAsksMax = 3;
 // The receiver may have much to read; while it does, the giver serves on.
 constexpr Duration kPreparePatience = std::chrono::seconds(60);
 constexpr Duration kPrepareAgainPatience = std::chrono::seconds(5);
+constexpr Duration kPrepareLastPatience = std::chrono::milliseconds(200);
 constexpr Duration kAskPatience = std::chrono::seconds(1);
 constexpr Duration kTellPatience = std::chrono::seconds(5);
 
@@ -74,7 +76,8 @@ Result<Changed> ShardChanges::move(Prefix prefix, const IncarnationId& to) {
     held->hold.release();
     map_.learn(ended->now);
     map_.learn_address(to, *address);
-    tell(*address, to, ended->now);
+    AdoptedShard& given = ended->next.front();
+    tell(*address, {to, ended->now, given.manifest_key, std::move(given.manifest)});
     return Changed{true, ended->now.version};
   }
   Reopen(held->shards);
@@ -102,6 +105,7 @@ Result<> ShardChanges::prepare(const std::string& address, const Shard& shard,
                                shard.prefix(),
                                next_epoch(shard.epoch()),
                                shard.manifest_key(),
+                               shard.manifest(),
                                log_.acknowledged()};
   MORULA_TRY(call(address, kPreparePath, encode(message), patience));
   return {};
@@ -138,8 +142,10 @@ Result<ShardChanges::Attempt> ShardChanges::HandOff(const std::shared_ptr<Shard>
   if (!*sealed) return lost;
 
   const bool serves_on = mutated(Mutant::handoff_keeps_writing);
+  env_.trace.log(Severity::kInfo, "handing_over",
+                 {{"shard", shard->prefix().text()}, {"to", to.text()}});
   if (!serves_on) map_.served().stop(shard->prefix());
-  auto ended = give(**base, shard, to, *from);
+  auto ended = give(**base, shard, to, address, *from);
   const bool open = !ended || ended->end == Attempt::End::kFailed;
   if (open && !serves_on) map_.resume(shard->prefix());
   env_.trace.sometimes("a handoff's CAS failed, and its giver served on", open);
@@ -149,17 +155,34 @@ Result<ShardChanges::Attempt> ShardChanges::HandOff(const std::shared_ptr<Shard>
 /// The shard is not served: nothing is added to it any more.
 Result<ShardChanges::Attempt> ShardChanges::give(const Versioned<Topology>& base,
                                                  const std::shared_ptr<Shard>& shard,
-                                                 const IncarnationId& to, LogSeq from) {
-  const LogSeq end = log_.cut();
+                                                 const IncarnationId& to,
+                                                 const std::string& address, LogSeq from) {
+  const LogSeq end = log_.cut_now();
   std::vector<AdoptedShard> next;
   Manifest manifest =
       handed_over(shard->manifest(), shard->prefix(), log_.incarnation(), end, to, from);
   manifest.wall_floor = std::max(manifest.wall_floor, log_.wall_floor());
   next.push_back(
       {shard->prefix(), next_epoch(shard->epoch()), to, {}, {std::move(manifest), {}}, {}});
-  if (end > LogSeq(0)) MORULA_TRY(log_.wait_acknowledged(end - 1));
+  // Until it is named, the manifest is nothing: it needn't wait for the log.
+  const auto both = for_each_concurrently(2, 2, [&](size_t i) -> Result<> {
+    if (i == 0) return change_.put_manifests(next, base.content.version);
+    if (end > LogSeq(0)) MORULA_TRY(log_.wait_acknowledged(end - 1));
+    return {};
+  });
+  MORULA_TRY(both);
   if (mutated(Mutant::resume_before_resolved)) map_.resume(shard->prefix());
-  auto ended = publish(base, {shard}, std::move(next));
+  Result<Attempt> ended = fail(ErrorCode::kBusy, "");
+  const auto done = for_each_concurrently(2, 2, [&](size_t i) -> Result<> {
+    if (i == 0) {
+      ended = publish(base, {shard}, std::move(next));
+    } else {
+      // While the swap is under way the receiver reads the last of the log.
+      (void)prepare(address, *shard, to, kPrepareLastPatience);
+    }
+    return {};
+  });
+  MORULA_TRY(done);
   MORULA_TRY(ended);
   if (ended->end == Attempt::End::kFailed && mutated(Mutant::handoff_rebases_version)) {
     const auto later = read_topology(env_, retry_);
@@ -170,9 +193,8 @@ Result<ShardChanges::Attempt> ShardChanges::give(const Versioned<Topology>& base
 }
 
 /// The receiver would find out by itself, a little later.
-void ShardChanges::tell(const std::string& address, const IncarnationId& to,
-                        const Topology& topology) {
-  const auto told = call(address, kNamedPath, encode(NamedMessage{to, topology}), kTellPatience);
+void ShardChanges::tell(const std::string& address, const NamedMessage& message) {
+  const auto told = call(address, kNamedPath, encode(message), kTellPatience);
   env_.trace.sometimes("a receiver did not hear that it was named", !told);
 }
 

@@ -28,7 +28,8 @@ std::string encode(const PrepareMessage& message) {
                            {"from", message.from.text()},
                            {"shard", message.shard.text()},
                            {"epoch", message.epoch.value},
-                           {"manifest", message.manifest},
+                           {"manifest_key", message.manifest_key},
+                           {"manifest", encode_manifest(message.manifest)},
                            {"acknowledged", message.acknowledged.value}})
       .compact();
 }
@@ -43,7 +44,10 @@ std::string encode(const AcceptMessage& message) {
 
 std::string encode(const NamedMessage& message) {
   return Json(Json::Object{{"to", message.to.text()},
-                           {"topology", encode_topology(message.topology)}})
+                           {"topology", encode_topology(message.topology)},
+                           {"manifest_key", message.manifest_key},
+                           {"manifest", encode_manifest(message.manifest.content)},
+                           {"etag", message.manifest.etag}})
       .compact();
 }
 
@@ -58,7 +62,8 @@ Result<PrepareMessage> decode_prepare(std::string_view text) {
     message.from = in.parsed("from", IncarnationId::parse);
     message.shard = in.parsed("shard", Prefix::parse);
     message.epoch = Epoch(in.number("epoch"));
-    message.manifest = in.string("manifest");
+    message.manifest_key = in.string("manifest_key");
+    message.manifest = in.parsed("manifest", decode_manifest);
     message.acknowledged = LogSeq(in.number("acknowledged"));
     return message;
   });
@@ -80,6 +85,9 @@ Result<NamedMessage> decode_named(std::string_view text) {
     NamedMessage message;
     message.to = in.parsed("to", IncarnationId::parse);
     message.topology = in.parsed("topology", decode_topology);
+    message.manifest_key = in.string("manifest_key");
+    message.manifest.content = in.parsed("manifest", decode_manifest);
+    message.manifest.etag = in.string("etag");
     return message;
   });
 }

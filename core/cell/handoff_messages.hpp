@@ -16,6 +16,8 @@
 #include "core/base/prefix.hpp"
 #include "core/base/result.hpp"
 #include "core/base/units.hpp"
+#include "core/lsm/manifest.hpp"
+#include "core/store/versioned.hpp"
 #include "core/topology/topology.hpp"
 
 namespace morula {
@@ -30,8 +32,9 @@ struct PrepareMessage {
   IncarnationId from;
   Prefix shard;
   Epoch epoch;
-  std::string manifest;  // its key
-  LogSeq acknowledged;   // of the giver's log: all below lies in the bucket
+  std::string manifest_key;
+  Manifest manifest;    // as it is now: the receiver needn't ask the store
+  LogSeq acknowledged;  // of the giver's log: all below lies in the bucket
 };
 
 struct AcceptMessage {
@@ -44,6 +47,8 @@ struct AcceptMessage {
 struct NamedMessage {
   IncarnationId to;
   Topology topology;
+  std::string manifest_key;
+  Versioned<Manifest> manifest;
 };
 
 std::string encode(const PrepareMessage& message);

@@ -66,6 +66,7 @@ Result<std::string> Instance::Impl::answer_handoff(const HttpRequest& request) {
     MORULA_TRY(message);
     if (message->to != self) return for_another(message->to);
     shards.learn(std::move(message->topology));
+    receiver->note_named(message->manifest_key, std::move(message->manifest));
     open_named();
     return std::string("{}");
   }

@@ -11,7 +11,6 @@
 #include "core/log/fence.hpp"
 #include "core/lsm/manifest_succession.hpp"
 #include "core/rt/trace.hpp"
-#include "core/shard/manifest_document.hpp"
 #include "core/shard/replay.hpp"
 #include "core/store/keys.hpp"
 #include "core/topology/takeover.hpp"
@@ -207,7 +206,7 @@ void Instance::Impl::open_row(const TopologyShard& row) {
 
 // Step Replay
 Result<std::shared_ptr<Shard>> Instance::Impl::open_given(const TopologyShard& row) {
-  auto manifest = read_manifest(env, row.manifest, config.retry);
+  auto manifest = receiver->named_manifest(row.manifest);
   MORULA_TRY(manifest);
   const auto from = open_from(manifest->content, self);
   if (!from) return fail(ErrorCode::kCorrupt, row.manifest + ": names no log of its owner");

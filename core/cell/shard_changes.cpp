@@ -181,13 +181,14 @@ Result<ShardChanges::Attempt> ShardChanges::attempt(const Shards& before, const 
   const auto sealed = seal_all(before);
   MORULA_TRY(sealed);
   if (!*sealed) return Attempt{Attempt::End::kLost, {}, std::move((*base)->content)};
-  return publish(**base, before, build());
+  std::vector<AdoptedShard> next = build();
+  MORULA_TRY(change_.put_manifests(next, (*base)->content.version));
+  return publish(**base, before, std::move(next));
 }
 
 Result<ShardChanges::Attempt> ShardChanges::publish(const Versioned<Topology>& base,
                                                     const Shards& before,
                                                     std::vector<AdoptedShard> next) {
-  MORULA_TRY(change_.put_manifests(next, base.content.version));
   auto outcome = change_.Publish(base, prefixes_of(before), next);
   MORULA_TRY(outcome);
   Attempt ended{Attempt::End::kLanded, std::move(next), std::move(outcome->now)};

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/api/cell_control.hpp"
+#include "core/cell/handoff_messages.hpp"
 #include "core/cell/shard_host.hpp"
 #include "core/cell/shard_map.hpp"
 #include "core/log/log_writer.hpp"
@@ -62,6 +63,7 @@ class ShardChanges {
   Result<Changed> change(Held& held, const Build& build,
                          const std::function<void(std::vector<AdoptedShard>)>& take_effect);
   Result<Attempt> attempt(const Shards& before, const Build& build);
+  /// The manifests of `next` lie in the bucket.
   Result<Attempt> publish(const Versioned<Topology>& base, const Shards& before,
                           std::vector<AdoptedShard> next);
   bool still_names(const Topology& topology, const Shards& shards) const;
@@ -80,8 +82,8 @@ class ShardChanges {
   Result<Attempt> HandOff(const std::shared_ptr<Shard>& shard, const IncarnationId& to,
                           const std::string& address);
   Result<Attempt> give(const Versioned<Topology>& base, const std::shared_ptr<Shard>& shard,
-                       const IncarnationId& to, LogSeq from);
-  void tell(const std::string& address, const IncarnationId& to, const Topology& topology);
+                       const IncarnationId& to, const std::string& address, LogSeq from);
+  void tell(const std::string& address, const NamedMessage& message);
   Result<HttpResponse> call(const std::string& address, std::string_view path, std::string body,
                             Duration patience);
 

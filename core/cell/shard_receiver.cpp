@@ -25,13 +25,23 @@ Result<> ShardReceiver::prepare(const PrepareMessage& message) {
   if (prepared_.size() >= kPreparedMax) {
     return fail(ErrorCode::kBusy, "enough shards are being received");
   }
-  auto manifest = read_manifest(env_, message.manifest, retry_);
-  MORULA_TRY(manifest);
+  const auto mutex = opening_.try_emplace(message.shard, std::make_shared<Mutex>()).first->second;
+  const MutexLock lock(*mutex);
+  return open(message);
+}
+
+Result<> ShardReceiver::open(const PrepareMessage& message) {
   // Where the giver's entry will end is not known yet: for now it ends at what has come so far.
-  close_logs(manifest->content, message.from, message.acknowledged);
-  AdoptedShard now{message.shard,    message.epoch,        log_.incarnation(),
-                   message.manifest, std::move(*manifest), log_.pin_next()};
-  std::shared_ptr<Shard> shard = take(message.shard);
+  Manifest manifest = message.manifest;
+  close_logs(manifest, message.from, message.acknowledged);
+  AdoptedShard now{message.shard,
+                   message.epoch,
+                   log_.incarnation(),
+                   message.manifest_key,
+                   {std::move(manifest), {}},
+                   log_.pin_next()};
+  std::shared_ptr<Shard> shard;
+  if (auto known = prepared_.extract(message.shard)) shard = std::move(known.mapped().shard);
   if (shard != nullptr) {
     const auto settled = shard->settle(now);
     MORULA_TRY(settled);
@@ -69,15 +79,30 @@ void ShardReceiver::trimmed(Version topology) {
   std::erase_if(promises_, [&](const auto& entry) { return entry.second.topology < topology; });
 }
 
+void ShardReceiver::note_named(const std::string& key, Versioned<Manifest> manifest) {
+  if (named_.size() >= kPreparedMax) named_.clear();  // they can be read
+  named_.insert_or_assign(key, std::move(manifest));
+}
+
+Result<Versioned<Manifest>> ShardReceiver::named_manifest(const std::string& key) {
+  auto told = named_.extract(key);
+  if (told.empty()) return read_manifest(env_, key, retry_);
+  return std::move(told.mapped());
+}
+
 std::shared_ptr<Shard> ShardReceiver::take(Prefix shard) {
-  const auto found = prepared_.find(shard);
-  if (found == prepared_.end()) return nullptr;
-  std::shared_ptr<Shard> prepared = std::move(found->second.shard);
-  prepared_.erase(found);
-  return prepared;
+  const auto opening = opening_.extract(shard);
+  if (!opening) return nullptr;
+  const auto mutex = opening.mapped();
+  const MutexLock opened(*mutex);
+  auto prepared = prepared_.extract(shard);
+  return prepared ? std::move(prepared.mapped().shard) : nullptr;
 }
 
 void ShardReceiver::forget_old() {
+  std::erase_if(opening_, [&](const auto& entry) {
+    return !entry.second->locked() && !prepared_.contains(entry.first);
+  });
   std::erase_if(prepared_, [&](const auto& entry) {
     return env_.clock.now() - entry.second.at > kPreparedFor;
   });

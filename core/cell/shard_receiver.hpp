@@ -10,6 +10,7 @@
 #include "core/cell/shard_host.hpp"
 #include "core/log/log_writer.hpp"
 #include "core/rt/env.hpp"
+#include "core/rt/sync.hpp"
 #include "core/store/conditional.hpp"
 
 namespace morula {
@@ -29,7 +30,12 @@ class ShardReceiver {
   void trimmed(Version topology);
   bool has_promised() const { return !promises_.empty(); }
 
+  /// The giver has told what the topology names.
+  void note_named(const std::string& key, Versioned<Manifest> manifest);
+  /// What was told of it, once; else it is read. Suspends.
+  Result<Versioned<Manifest>> named_manifest(const std::string& key);
   /// What was opened ahead of the shard, which the receiver has no more then; null: nothing.
+  /// Suspends while it is being opened.
   std::shared_ptr<Shard> take(Prefix shard);
   void forget_old();
 
@@ -44,12 +50,16 @@ class ShardReceiver {
     Version topology;
   };
 
+  Result<> open(const PrepareMessage& message);
+
   const Env env_;
   const RetryConfig retry_;
   LogWriter& log_;
   ShardHost& host_;
   std::map<Prefix, Prepared> prepared_;
-  std::map<Ulid, Promise> promises_;  // by attempt
+  std::map<Prefix, std::shared_ptr<Mutex>> opening_;  // held while a shard is being opened
+  std::map<Ulid, Promise> promises_;                  // by attempt
+  std::map<std::string, Versioned<Manifest>> named_;
 };
 
 }  // namespace morula

@@ -46,6 +46,12 @@ LogSeq LogWriter::cut() {
   return impl_->cut();
 }
 
+LogSeq LogWriter::cut_now() {
+  impl_->hurried_below = impl_->cut();
+  impl_->work.wake_all();
+  return impl_->hurried_below;
+}
+
 LogPin LogWriter::pin_next() {
   return pin(cut());
 }

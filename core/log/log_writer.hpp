@@ -84,6 +84,9 @@ class LogWriter {
   /// Cuts the open batch if it has records and returns the seq that the next append will get: every
   /// record appended so far lies below it.
   LogSeq cut();
+  /// The same, and what was appended so far does not wait for the PUT budget: a whole shard waits
+  /// for it.
+  LogSeq cut_now();
   /// Lowest seq that was never sent and that no record of an appended batch has: same as `cut`, and
   /// pins it, so that an entry of a manifest may begin there.
   LogPin pin_next();

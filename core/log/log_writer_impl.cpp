@@ -121,7 +121,8 @@ Time LogWriter::Impl::send_what_may_go(Scope& puts) {
       if (due > env.clock.now()) return due;
     }
     // A full batch pays for bytes; the budget is for impatience.
-    if (batch == nullptr || batch->size < config.batch_bytes_max) {
+    const bool hurried = batch != nullptr && batch->seq < hurried_below;
+    if (!hurried && (batch == nullptr || batch->size < config.batch_bytes_max)) {
       const Time now = env.clock.now();
       const Time token = budget.next(now);
       env.trace.sometimes("the log's PUT budget was empty", token > now);

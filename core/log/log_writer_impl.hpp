@@ -69,7 +69,8 @@ struct LogWriter::Impl {
   bool put_has_returned = false;  // since the open batch was opened
   Time opened_at{};
   WallTime floor;
-  LogSeq trimmed;  // all below it were deleted
+  LogSeq hurried_below;  // batches below it draw on no budget
+  LogSeq trimmed;        // all below it were deleted
   std::multiset<LogSeq> pins;
   Time warn_again_at{};
   std::optional<Error> trouble;  // of the latest failed PUT since the log last got ahead
