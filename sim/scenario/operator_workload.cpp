@@ -83,6 +83,12 @@ void OperatorWorkload::on_store_changed(const StoreRequest& /*request*/, std::st
   if (auto topology = decode_topology(*body)) answers_.written(*std::move(topology));
 }
 
+void OperatorWorkload::on_log(const Life& by, Severity /*severity*/, std::string_view event,
+                              std::initializer_list<LogField> /*fields*/) {
+  if (event == "ending") ending_.insert(by.process);
+  if (event == "joined") ending_.erase(by.process);
+}
+
 void OperatorWorkload::on_call_arrived(ProcessId at, uint64_t number, const HttpRequest& request) {
   if (is_change(request)) under_way_[number] = at;
 }
@@ -95,6 +101,7 @@ void OperatorWorkload::on_call_answered(ProcessId at, uint64_t number, const Htt
                                         const HttpResponse* response) {
   if (under_way_.erase(number) == 0 || response == nullptr) return;
   if (request.target == kAcceptPath) check_accepted(request, *response);
+  if (ending_.contains(at)) return;  // it gives its shards away by itself
   const bool busy =
       std::ranges::any_of(under_way_, [&](const auto& call) { return call.second == at; });
   if (busy) return;

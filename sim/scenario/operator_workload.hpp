@@ -5,7 +5,9 @@
 #pragma once
 
 #include <deque>
+#include <initializer_list>
 #include <map>
+#include <set>
 
 #include "invariants/cell_answers.hpp"
 #include "sim/clients/cell_operator.hpp"
@@ -28,6 +30,8 @@ class OperatorWorkload final : public Workload, private Observer {
   void on_call_answered(ProcessId at, uint64_t number, const HttpRequest& request,
                         const HttpResponse* response) override;
   void on_ended(const Life& life) override;
+  void on_log(const Life& by, Severity severity, std::string_view event,
+              std::initializer_list<LogField> fields) override;
   void check_accepted(const HttpRequest& request, const HttpResponse& response);
   void add_operator(Simulation& simulation);
 
@@ -35,6 +39,7 @@ class OperatorWorkload final : public Workload, private Observer {
   std::deque<CellOperator> operators_;
   std::map<Ulid, LogSeq> accepted_;  // by attempt: the position that its receiver has promised
   std::map<uint64_t, ProcessId> under_way_;  // changes, by call: who was asked
+  std::set<ProcessId> ending_;               // processes whose incarnation has begun to end
   invariants::CellAnswers answers_;
   bool all_open_ = false;  // no manifest is sealed any more
 };
