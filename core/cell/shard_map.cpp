@@ -57,8 +57,7 @@ bool ShardMap::is_named(const Shard& shard) const {
 
 void ShardMap::learn(Topology topology) {
   const bool stale = topology_ && topology.version < topology_->version;
-  if (stale && !mutated(Mutant::stale_route_wins)) return;
-  topology_ = std::move(topology);
+  if (!stale || mutated(Mutant::stale_route_wins)) topology_ = std::move(topology);
   // A shard that has been given to another is not served here any more, whatever the lease says.
   for (const auto& shard : here_ ? here_->rows.all() : std::vector<std::shared_ptr<Shard>>()) {
     // Who holds it knows better: a change of one's own may be in the topology before its answer is
