@@ -109,11 +109,33 @@ void measure_requests(uint64_t seed) {
   count("move", R"({"prefix":"1","to":"i2"})");
 }
 
+/// One instance with more and more shards, under the same load.
+void measure_puts(uint64_t seed) {
+  constexpr uint64_t kSeconds = 60;
+  double first = 0;
+  for (const uint8_t bits : {uint8_t{0}, uint8_t{4}, uint8_t{6}}) {
+    SimulatedCell cell(seed, {.instances = 1, .first_bits = bits});
+    cell.begin_load(kAppends, kStreams);
+    cell.world().run_for(seconds(5));
+    const sim::SimStore& store = cell.world().store();
+    const uint64_t log = store.sent(Purpose::kLog);
+    const uint64_t all = store.sent(sim::StoreCall::kPut);
+    cell.world().run_for(seconds(kSeconds));
+    const auto a_second = [](uint64_t count) { return static_cast<double>(count) / kSeconds; };
+    const double log_puts = a_second(store.sent(Purpose::kLog) - log);
+    if (bits == 0) first = log_puts;
+    std::printf("%2u shards: %.2f log PUTs a second (%.3f times those of one), %.2f PUTs in all\n",
+                1U << bits, log_puts, log_puts / first,
+                a_second(store.sent(sim::StoreCall::kPut) - all));
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const uint64_t seed = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1;
   measure_requests(seed);
+  measure_puts(seed);
   measure_takeover(seed);
   measure_load(seed);
   return 0;
