@@ -164,6 +164,12 @@ void Observer::request_arrived(HandlerId handler, std::string_view process, std:
   append_path_.arrived(handler, process, method, target, now_());
 }
 
+void Observer::passed_on_again(std::string_view process, std::string_view target) {
+  violations_.report(Invariant::kServed, now_(),
+                     std::string(process) + " gets a request for " + std::string(target) +
+                         " that was passed on twice: who is asked serves it, or says who does");
+}
+
 void Observer::request_answered(HandlerId handler, int status) {
   append_path_.answered(handler, status, now_());
 }

@@ -85,6 +85,8 @@ class Observer {
   void request_tried_again(HandlerId handler) { append_path_.tried_again(handler); }
   /// `status` 0: cut off without an answer, or with one of another instance.
   void request_answered(HandlerId handler, int status);
+  /// A request arrives that two instances have passed on, one to the other.
+  void passed_on_again(std::string_view process, std::string_view target);
   /// The instance called `instance` answers a read from its own state, not by forwarding it.
   void read_answered(std::string_view instance, std::string_view tenant, std::string_view target);
 

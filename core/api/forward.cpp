@@ -19,7 +19,7 @@ HttpResponse Forwarder::run() {
     env_.trace.sometimes("a request was served after another attempt",
                          response.has_value() && made > 1);
     if (response) return std::move(*response);
-    if (made >= attempts_max || hops_ >= kHopsMax || env_.clock.now() >= deadline_) break;
+    if (made >= attempts_max || calls_ >= kHopsMax || env_.clock.now() >= deadline_) break;
     env_.trace.log(Severity::kDebug, "request_tried_again", {{"stream", target_.hash.id.text()}});
     placement_.refresh(deadline_);
     if (redirected_) continue;
@@ -62,9 +62,9 @@ std::optional<HttpResponse> Forwarder::attempt() {
 }
 
 std::optional<HttpResponse> Forwarder::call(const std::string& address) {
-  ++hops_;
+  ++calls_;
   const Time until = std::min(deadline_, env_.clock.now() + config_.forward_attempt_timeout);
-  Relayed relayed = relay(env_, address, request_, hops_, until);
+  Relayed relayed = relay(env_, address, request_, hops_ + 1, until);
   if (auto* unknown = std::get_if<RelayUnknown>(&relayed)) {
     const bool untold = !is_read() && !mutated(Mutant::forward_repeats_unknown);
     env_.trace.sometimes("a forwarded change ended with its outcome unknown", untold);

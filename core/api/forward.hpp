@@ -3,7 +3,8 @@
 // An attempt is made where the placement says. One that certainly did nothing (nobody listens,
 // `moving`, a redirect) is made again after a fresh look, a bounded number of times; a read also
 // after an unknown outcome. A change whose outcome is unknown is never repeated here: only the
-// client knows whether that is safe.
+// client knows whether that is safe. What was passed on is never passed on again: whoever it comes
+// to serves it, or says who does.
 #pragma once
 
 #include <optional>
@@ -12,6 +13,7 @@
 #include "core/api/api.hpp"
 #include "core/api/relay.hpp"
 #include "core/api/stream_routes.hpp"
+#include "core/base/mutant.hpp"
 
 namespace morula {
 
@@ -26,7 +28,7 @@ class Forwarder {
         target_(target),
         request_(request),
         hops_(hops),
-        may_forward_(hops == 0 && !pinned) {}
+        may_forward_((hops == 0 || mutated(Mutant::redirect_loop)) && !pinned) {}
 
   /// Suspends; throws Cancelled.
   HttpResponse run();
@@ -43,7 +45,8 @@ class Forwarder {
   Placement& placement_;
   const StreamTarget& target_;
   const HttpRequest& request_;
-  uint64_t hops_;
+  const uint64_t hops_;
+  uint64_t calls_ = 0;
   const bool may_forward_;
   Time deadline_;
   std::optional<std::string> redirected_;  // where the last attempt was sent to

@@ -30,6 +30,7 @@
   X(two_owners_replay_same_open_range, "an entry of the last owner stays open")           \
   X(takeover_before_lease_end, "a member is set to expired before its lease is over")     \
   X(stray_fence_counts, "any FENCE counts, whatever lies beyond it")                      \
+  X(redirect_loop, "a request that was passed on is passed on again")                     \
   X(stale_route_wins, "an older topology replaces a newer one")                           \
   X(forward_drops_producer_headers, "a request is passed on without its producer")        \
   X(stale_state_decides, "what is in memory of a stream outlives another's having it")    \

@@ -165,7 +165,8 @@ Result<Changed> ShardChanges::change(
 
 Result<Changed> ShardChanges::after_loss(Held held, Topology now) {
   const std::string prefix = held.shards.front()->prefix().text();
-  held = {};
+  held.locks.clear();
+  held.hold.release();
   map_.learn(std::move(now));
   return fail(ErrorCode::kMoved, "shard " + prefix + " is another's now");
 }

@@ -109,6 +109,8 @@ void Checks::on_call_arrived(ProcessId at, uint64_t number, const HttpRequest& r
   handlers_[this_fiber()] = number;
   fibers_[number] = this_fiber();
   observer_.request_arrived(number, name_of(at), request.method, request.target);
+  const auto hops = request.headers.find("Streams-Hops");
+  if (hops && *hops != "1") observer_.passed_on_again(name_of(at), request.target);
 }
 
 void Checks::on_call_answered(ProcessId at, uint64_t number, const HttpRequest& request,

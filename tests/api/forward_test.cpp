@@ -120,7 +120,7 @@ TEST_F(ForwardTest, AStaleOwnerSendsTheRequestOn) {
   EXPECT_EQ(a_.placement.refreshes, 1u);
   EXPECT_EQ(b_.placement.refreshes, 0u);
   EXPECT_EQ(c_.seen.size(), 1u);
-  EXPECT_EQ(*c_.seen.front().headers.find(kHopsHeader), "2");
+  EXPECT_EQ(*c_.seen.front().headers.find(kHopsHeader), "1");
 }
 
 TEST_F(ForwardTest, InstancesThatPointAtEachOtherEndInMoving) {
