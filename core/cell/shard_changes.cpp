@@ -38,7 +38,7 @@ ShardChanges::ShardChanges(const Env& env, const RetryConfig& retry, LogWriter& 
       host_(host),
       change_(env, retry, log.incarnation()) {}
 
-Result<ShardChanges::Held> ShardChanges::hold(std::vector<Prefix> prefixes) {
+Result<ShardChanges::Held> ShardChanges::hold(const std::vector<Prefix>& prefixes) {
   Held held;
   for (const Prefix prefix : prefixes) {
     auto shard = map_.served().find_shard(prefix);

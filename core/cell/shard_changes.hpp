@@ -58,7 +58,7 @@ class ShardChanges {
     Shards shards;
     std::vector<MutexLock> locks;
   };
-  Result<Held> hold(std::vector<Prefix> prefixes);
+  Result<Held> hold(const std::vector<Prefix>& prefixes);
 
   Result<Changed> change(Held& held, const Build& build,
                          const std::function<void(std::vector<AdoptedShard>)>& take_effect);

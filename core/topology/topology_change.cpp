@@ -56,7 +56,7 @@ Result<> TopologyChange::put_manifests(std::vector<AdoptedShard>& next, Version 
   });
 }
 
-Topology TopologyChange::next_topology(Topology topology, std::span<const Prefix> replaced,
+Topology TopologyChange::next_topology(const Topology& topology, std::span<const Prefix> replaced,
                                        const std::vector<AdoptedShard>& next) const {
   Topology changed = next_version(env_, topology, self_);
   std::erase_if(changed.shards, [&](const TopologyShard& row) {

@@ -39,7 +39,7 @@ class TopologyChange {
                           const std::vector<AdoptedShard>& next);
 
  private:
-  Topology next_topology(Topology topology, std::span<const Prefix> replaced,
+  Topology next_topology(const Topology& topology, std::span<const Prefix> replaced,
                          const std::vector<AdoptedShard>& next) const;
 
   const Env env_;
