@@ -63,9 +63,10 @@ void PlanWorkload::check(Simulation& simulation) {
   const auto topology = topology_of(simulation);
   for (const auto& [address, text] : plans_) {
     const std::string wrong = invariants::wrong_with_plan(*topology, text);
-    if (!wrong.empty()) {
-      return simulation.world().fail("15", "the plan of " + address + ": " + wrong);
-    }
+    if (wrong.empty()) continue;
+    std::string what = "the plan of ";
+    what.append(address).append(": ").append(wrong);
+    return simulation.world().fail("15", what);
   }
 }
 
