@@ -177,7 +177,10 @@ void ShardMap::await_change(Time deadline) {
 bool ShardMap::ready() const {
   return topology_ && std::ranges::all_of(topology_->shards, [&](const TopologyShard& row) {
            const Place place = place_of(row);
-           return std::holds_alternative<ServedHere>(place) ||
+           // A shard that changes hands is served in a moment: that makes nobody unready.
+           const bool changes_hands =
+               std::holds_alternative<ServedSoon>(place) && is_held(row.prefix);
+           return changes_hands || std::holds_alternative<ServedHere>(place) ||
                   std::holds_alternative<ServedElsewhere>(place);
          });
 }

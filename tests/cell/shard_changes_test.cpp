@@ -116,6 +116,29 @@ TEST(ShardChanges, AShardIsMovedAndServedByItsNewOwner) {
   });
 }
 
+TEST(ShardChanges, AMoveMakesNobodyUnready) {
+  Cell cell;
+  cell.start("b", 2);
+  cell.with_a([&](const Env& env, sim::Process&) {
+    env.clock.sleep(seconds(2));
+    const std::string owner = cell.topology().shards[0].owner.name;
+    const std::string other = owner == "a" ? "b" : "a";
+    bool moved = false;
+    with_scope(env.domain, [&](Scope& scope) {
+      scope.spawn("watch", [&] {
+        while (!moved) {
+          for (const char* name : {"a", "b"}) EXPECT_TRUE(cell.instance(name)->ready()) << name;
+          env.clock.sleep(std::chrono::microseconds(100));
+        }
+      });
+      const std::string body = R"({"prefix":"root","to":")" + other + R"("})";
+      EXPECT_EQ(change(env, owner, "move", body).status, 200);
+      moved = true;
+    });
+    EXPECT_EQ(shape(cell), "root@" + other + " ");
+  });
+}
+
 TEST(ShardChanges, SurvivorsShareTheShardsOfADeadMember) {
   Cell cell;
   cell.start("b", 2);
