@@ -24,6 +24,7 @@ constexpr Duration kPrepareLastPatience = std::chrono::milliseconds(200);
 constexpr Duration kAskPatience = std::chrono::seconds(1);
 constexpr Duration kTellPatience = std::chrono::seconds(5);
 
+/// A move is under way as long as this lives: `/v1/cell/plan` says so.
 class Announced {
  public:
   Announced(std::vector<CellView::Move>& moves, Prefix prefix, const IncarnationId& to)
@@ -50,6 +51,9 @@ Result<Changed> ShardChanges::move(Prefix prefix, const IncarnationId& to) {
   auto shard = map_.served().find_shard(prefix);
   if (shard == nullptr) {
     return fail(ErrorCode::kMoved, "this instance does not serve shard " + prefix.text());
+  }
+  if (std::ranges::find(moves_, prefix, &CellView::Move::prefix) != moves_.end()) {
+    return fail({ErrorCode::kBusy, "the shard is being moved", 1000});
   }
   const Announced announced(moves_, prefix, to);
   MORULA_TRY(prepare(*address, *shard, to, kPreparePatience));

@@ -157,7 +157,7 @@ Result<Changed> ShardChanges::change(
     env_.trace.sometimes("a change of the topology lost its CAS", ended.has_value());
     if (!ended) why = ended.error().message;
     if (!ended || made == kAttemptsMax) break;
-    backoff.pause(busy(why));
+    backoff.pause({ErrorCode::kBusy, why});
   }
   Reopen(held.shards);
   return fail(busy(std::move(why)));
@@ -245,7 +245,7 @@ void ShardChanges::Reopen(const Shards& shards) {
         break;
       }
       if (ended && ended->end == Attempt::End::kLost) break;
-      backoff.pause(ended ? busy("others change the topology") : ended.error());
+      backoff.pause(ended ? Error{ErrorCode::kBusy, "others change the topology"} : ended.error());
     }
   }
 }
