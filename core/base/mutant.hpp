@@ -44,6 +44,7 @@ namespace morula {
   X(compact_on_old_manifest, "a compaction goes by the manifest that it began with")       \
   X(iterator_without_pin, "a read whose table was merged meanwhile is not begun again")    \
   X(gc_young_table, "a table is garbage before its manifest is known to be lost")          \
+  X(gc_young_manifest, "a manifest is garbage before its CAS is known to be lost")         \
   X(gc_deletes_fence, "the FENCE of a dead incarnation is garbage, too")                   \
   X(gc_reads_manifests_before_topology, "what is in use is read before what lies there")   \
   X(checksum_ignored, "a block of a table whose checksum is wrong is used")                \

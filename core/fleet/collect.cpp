@@ -124,7 +124,8 @@ std::vector<ObjectInfo> Collector::replaced(std::vector<ObjectInfo> manifests,
   std::erase_if(manifests, [&](const ObjectInfo& manifest) {
     const auto parsed = keys::parse(manifest.key);
     if (!parsed || parsed->kind != keys::Parsed::Kind::kManifest) return true;  // foreign
-    const bool may_come = named.topology <= parsed->base_topology;
+    const bool may_come =
+        named.topology <= parsed->base_topology && !mutated(Mutant::gc_young_manifest);
     return may_come || named.manifests.contains(manifest.key);
   });
   return manifests;
