@@ -5,19 +5,10 @@
 #include "core/base/mutant.hpp"
 #include "core/topology/bucket_plan_document.hpp"
 #include "core/topology/served_plan.hpp"
+#include "tests/topology/topology_of.hpp"
 
 namespace morula::invariants {
 namespace {
-
-Topology topology_of(const std::vector<std::pair<std::string, std::string>>& shards) {
-  Topology topology;
-  topology.version = Version(9);
-  for (const auto& [prefix, owner] : shards) {
-    topology.shards.push_back(
-        {Prefix::parse(prefix).value(), Epoch(1), {owner, Ulid{1, 2}}, "shards/x", {}});
-  }
-  return topology;
-}
 
 std::string text_of(const Topology& topology, const std::vector<ShardMove>& moves = {}) {
   return encode_bucket_plan(plan_of(topology, {"b"}, moves));

@@ -219,6 +219,23 @@ TEST(LogWriter, WaitsForATokenWhenItsBudgetIsSpent) {
   });
 }
 
+TEST(LogWriter, WhatIsCutNowDoesNotWaitForTheBudget) {
+  TestWorld world;
+  LogConfig config;
+  config.puts_per_second = 1;
+  config.puts_burst = 1;
+  with_log(world, config, [&](const Env& env, LogWriter& log) {
+    EXPECT_TRUE(log.wait_acknowledged(log.append(kStream, "takes the token")));
+    const Time start = env.clock.now();
+    const LogSeq hurried = log.append(kStream, "x");
+    EXPECT_EQ(log.cut_now(), hurried + 1);
+    EXPECT_TRUE(log.wait_acknowledged(hurried));
+    EXPECT_EQ(env.clock.now() - start, milliseconds(4));
+    EXPECT_TRUE(log.wait_acknowledged(log.append(kStream, "waits for the next token")));
+    EXPECT_GE(env.clock.now() - start, milliseconds(900));
+  });
+}
+
 TEST(LogWriter, FullBatchesDoNotDrawOnTheBudget) {
   TestWorld world;
   LogConfig config;

@@ -12,6 +12,7 @@
 #include "core/topology/bucket_plan_document.hpp"
 #include "core/topology/served_plan.hpp"
 #include "tests/base/damage.hpp"
+#include "tests/topology/topology_of.hpp"
 
 namespace morula {
 namespace {
@@ -256,16 +257,6 @@ TEST(BucketPlan, AMemberThatLeavesStaysUntilItHasNothingMore) {
   EXPECT_EQ(leaving.settled(4).value().members(), names(3));
   EXPECT_EQ(leaving.settled(4).value().settled(5).value().members(), names(2));
   EXPECT_EQ(leaving.settled_all().members(), names(2));
-}
-
-Topology topology_of(const std::vector<std::pair<std::string, std::string>>& shards) {
-  Topology topology;
-  topology.version = Version(9);
-  for (const auto& [prefix, owner] : shards) {
-    topology.shards.push_back(
-        {Prefix::parse(prefix).value(), Epoch(1), {owner, Ulid{1, 2}}, "shards/x", {}});
-  }
-  return topology;
 }
 
 TEST(BucketPlan, OfATopologySaysWhoHasWhatAndWhatIsOnItsWay) {
