@@ -1,12 +1,17 @@
 // An Api over rows in memory, and a placement that says what a test wants.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <deque>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "core/api/api.hpp"
+#include "core/base/json.hpp"
+#include "core/rt/clock.hpp"
+#include "core/rt/network.hpp"
 #include "core/stream/streams.hpp"
 #include "sim/world/test_world.hpp"
 #include "tests/stream/memory_rows.hpp"
@@ -88,6 +93,33 @@ struct ApiNode {
   std::shared_ptr<LocalShard> shard;
   std::vector<HttpRequest> seen;
   sim::Process& process;
+};
+
+/// A client of such nodes, which tests derived from this have as members.
+class ApiWorldTest : public testing::Test {
+ protected:
+  /// Runs `body` as the client.
+  template <class Body>
+  void run(Body body) {
+    EXPECT_TRUE(world_.run([&](const Env& env) {
+      env_ = &env;
+      body();
+    }));
+  }
+  HttpResponse ask(const std::string& address, const HttpRequest& request) {
+    const auto response =
+        env_->network.call(address, request, env_->clock.now() + std::chrono::minutes(2));
+    EXPECT_TRUE(response) << response.error().message;
+    return response.value_or(HttpResponse{});
+  }
+  /// Of an error's body; empty: it is none.
+  static std::string code_of(const HttpResponse& response) {
+    const auto body = Json::parse(response.body);
+    return body && body->find("error") ? body->find("error")->string_at("code").value_or("?") : "";
+  }
+
+  sim::TestWorld world_;
+  const Env* env_ = nullptr;
 };
 
 }  // namespace morula

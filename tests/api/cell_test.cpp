@@ -21,24 +21,14 @@ struct CellNode {
   ApiNode api;
 };
 
-class CellTest : public testing::Test {
+class CellTest : public ApiWorldTest {
  protected:
   void TearDown() override {
     for (CellNode* node : {&i1_, &i2_, &i3_}) node->api.process.kill();
     world_.pass(Duration(0));
   }
-  template <class Body>
-  void run(Body body) {
-    EXPECT_TRUE(world_.run([&](const Env& env) {
-      env_ = &env;
-      body();
-    }));
-  }
   HttpResponse ask(const CellNode& node, const HttpRequest& request) {
-    const auto response =
-        env_->network.call(node.api.address, request, env_->clock.now() + std::chrono::minutes(2));
-    EXPECT_TRUE(response) << response.error().message;
-    return response.value_or(HttpResponse{});
+    return ApiWorldTest::ask(node.api.address, request);
   }
   HttpResponse ask(const CellNode& node, const std::string& what, const std::string& body) {
     HttpRequest request;
@@ -50,22 +40,16 @@ class CellTest : public testing::Test {
   static Json json_of(const HttpResponse& response) {
     return Json::parse(response.body).value_or(Json());
   }
-  static std::string code_of(const HttpResponse& response) {
-    const Json body = json_of(response);
-    return body.find("error") ? body.find("error")->string_at("code").value_or("?") : "";
-  }
   static bool changed(const HttpResponse& response) {
     EXPECT_EQ(response.status, 200) << response.body;
     return json_of(response).bool_at("changed").value_or(false);
   }
   static Prefix prefix(std::string_view text) { return Prefix::parse(text).value(); }
 
-  sim::TestWorld world_;
   FakeCell cell_;
   CellNode i1_{world_, cell_, "i1"};
   CellNode i2_{world_, cell_, "i2"};
   CellNode i3_{world_, cell_, "i3"};
-  const Env* env_ = nullptr;
 };
 
 TEST_F(CellTest, AnyInstanceIsAskedAndTheOwnerDoesIt) {

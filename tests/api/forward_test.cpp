@@ -12,24 +12,14 @@ namespace {
 
 using Node = ApiNode;
 
-class ForwardTest : public testing::Test {
+class ForwardTest : public ApiWorldTest {
  protected:
   ~ForwardTest() override {
     for (Node* node : {&a_, &b_, &c_}) node->process.kill();
     world_.pass(Duration(0));
   }
-  template <class Body>
-  void run(Body body) {
-    EXPECT_TRUE(world_.run([&](const Env& env) {
-      env_ = &env;
-      body();
-    }));
-  }
   HttpResponse ask(const Node& node, const HttpRequest& request) {
-    const auto response =
-        env_->network.call(node.address, request, env_->clock.now() + std::chrono::minutes(2));
-    EXPECT_TRUE(response) << response.error().message;
-    return response.value_or(HttpResponse{});
+    return ApiWorldTest::ask(node.address, request);
   }
   static HttpRequest request(std::string method, std::string body = {}) {
     HttpRequest made;
@@ -47,20 +37,14 @@ class ForwardTest : public testing::Test {
     made.headers.set("Producer-Seq", std::to_string(seq));
     return made;
   }
-  static std::string code_of(const HttpResponse& response) {
-    const auto body = Json::parse(response.body);
-    return body && body->find("error") ? body->find("error")->string_at("code").value_or("?") : "";
-  }
   static std::string header(const HttpResponse& response, std::string_view name) {
     const auto value = response.headers.find(name);
     return std::string(value.value_or("none"));
   }
 
-  sim::TestWorld world_;
   Node a_{world_, "a"};
   Node b_{world_, "b"};
   Node c_{world_, "c"};
-  const Env* env_ = nullptr;
 };
 
 TEST_F(ForwardTest, AnyInstanceTakesAnyRequest) {

@@ -65,7 +65,7 @@ struct Node : ApiNode {
   }
 };
 
-class ListTest : public testing::Test {
+class ListTest : public ApiWorldTest {
  protected:
   ~ListTest() override {
     for (Node* node : {&a_, &b_}) node->process.kill();
@@ -75,21 +75,17 @@ class ListTest : public testing::Test {
   void run(Body body) {
     a_.serves("0", b_, "1");
     b_.serves("1", a_, "0");
-    EXPECT_TRUE(world_.run([&](const Env& env) {
-      env_ = &env;
+    ApiWorldTest::run([&] {
       for (const char* path : {"a", "c", "e"}) a_.create(path);
       for (const char* path : {"b", "d"}) b_.create(path);
       body();
-    }));
+    });
   }
   HttpResponse get(const Node& node, std::string query, std::string method = "GET") {
     HttpRequest request;
     request.method = std::move(method);
     request.target = "/v1/streams" + query;
-    const auto response =
-        env_->network.call(node.address, request, env_->clock.now() + std::chrono::minutes(2));
-    EXPECT_TRUE(response);
-    return response.value_or(HttpResponse{});
+    return ask(node.address, request);
   }
   std::string paths(const Node& node, const std::string& query) {
     const HttpResponse response = get(node, query);
@@ -103,10 +99,8 @@ class ListTest : public testing::Test {
     return text;
   }
 
-  sim::TestWorld world_;
   Node a_{world_, "a"};
   Node b_{world_, "b"};
-  const Env* env_ = nullptr;
 };
 
 TEST_F(ListTest, AnyInstanceListsTheStreamsOfAll) {

@@ -12,6 +12,7 @@
 
 #include "prod/operator/cell_report_text.hpp"
 #include "prod/posix_file.hpp"
+#include "tests/prod/listening_socket.hpp"
 
 namespace morula {
 namespace {
@@ -21,17 +22,7 @@ using What = CellOptions::What;
 /// Gives these answers, one a connection, and keeps what it was asked.
 class CannedServer {
  public:
-  explicit CannedServer(std::vector<std::pair<int, std::string>> answers)
-      : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t length = sizeof(address);
-    auto* raw = reinterpret_cast<sockaddr*>(&address);
-    EXPECT_EQ(::bind(listener_.get(), raw, length), 0);
-    EXPECT_EQ(::listen(listener_.get(), 16), 0);
-    EXPECT_EQ(::getsockname(listener_.get(), raw, &length), 0);
-    port_ = ntohs(address.sin_port);
+  explicit CannedServer(std::vector<std::pair<int, std::string>> answers) {
     thread_ = std::thread([this, answers = std::move(answers)] {
       for (const auto& [status, body] : answers) answer(status, body);
     });
@@ -40,7 +31,7 @@ class CannedServer {
   CannedServer(const CannedServer&) = delete;
   CannedServer& operator=(const CannedServer&) = delete;
 
-  std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
+  std::string url() const { return "http://127.0.0.1:" + std::to_string(listener_.port()); }
   /// First line and body of each request, once all have been answered.
   const std::vector<std::string>& asked() {
     finish();
@@ -52,7 +43,7 @@ class CannedServer {
     if (thread_.joinable()) thread_.join();
   }
   void answer(int status, const std::string& body) {
-    const UniqueFd fd(::accept(listener_.get(), nullptr, nullptr));
+    const UniqueFd fd = listener_.accept();
     const timeval patience{10, 0};
     ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
     std::string request;
@@ -79,8 +70,7 @@ class CannedServer {
     return request.size() >= end + 4 + std::stoul(request.substr(length + 16));
   }
 
-  UniqueFd listener_;
-  uint16_t port_ = 0;
+  ListeningSocket listener_;
   std::vector<std::string> asked_;
   std::thread thread_;
 };

@@ -2,6 +2,7 @@
 
 #include "core/rt/clock.hpp"
 #include "tests/prod/http_fixture.hpp"
+#include "tests/prod/listening_socket.hpp"
 
 namespace morula {
 namespace {
@@ -14,21 +15,8 @@ std::string base(uint16_t port) {
 }
 
 /// A listening socket whose connections the test treats as it likes, in a thread.
-class RawServer {
+class RawServer : public ListeningSocket {
  public:
-  RawServer() : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t length = sizeof(address);
-    auto* raw = reinterpret_cast<sockaddr*>(&address);
-    EXPECT_EQ(::bind(listener_.get(), raw, length), 0);
-    EXPECT_EQ(::listen(listener_.get(), 16), 0);
-    EXPECT_EQ(::getsockname(listener_.get(), raw, &length), 0);
-    port_ = ntohs(address.sin_port);
-  }
-  uint16_t port() const { return port_; }
-  UniqueFd accept() const { return UniqueFd(::accept(listener_.get(), nullptr, nullptr)); }
   /// Reads until the end of a head.
   static std::string read_head(const UniqueFd& fd) {
     std::string head;
@@ -38,10 +26,6 @@ class RawServer {
     }
     return head;
   }
-
- private:
-  UniqueFd listener_;
-  uint16_t port_ = 0;
 };
 
 HttpRequest request(std::string method, std::string target, std::string body = "") {
