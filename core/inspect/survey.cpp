@@ -391,12 +391,6 @@ void Walk::judge_unneeded(const Needs& before, const Needs& after) {
 
 }  // namespace
 
-void Amount::add(const ObjectInfo& object) {
-  ++objects;
-  bytes += object.size;
-  if (object.modified && (!oldest || *object.modified < *oldest)) oldest = object.modified;
-}
-
 Result<Survey> survey_bucket(const Env& env, const SurveyConfig& config) {
   return Walk(env, config).run();
 }

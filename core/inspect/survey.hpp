@@ -40,7 +40,11 @@ struct Amount {
   uint64_t bytes = 0;
   std::optional<WallTime> oldest = {};  // when the oldest was written, where the store tells
 
-  void add(const ObjectInfo& object);
+  void add(const ObjectInfo& object) {
+    ++objects;
+    bytes += object.size;
+    if (object.modified && (!oldest || *object.modified < *oldest)) oldest = object.modified;
+  }
 };
 
 /// Something that is wrong.

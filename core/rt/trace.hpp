@@ -25,6 +25,11 @@ namespace morula {
 ///   Seal         subject: manifest key      other: its version
 ///   Adopt        subject: manifest key      position: q, where the own entry begins
 ///   Publish      subject: shard             other: topology version
+///   HandOff      subject: shard             other: topology version
+///   Accept       subject: shard             position: q             other: version of the ask
+///   Split        subject: the parent        position: the halves' epoch
+///   Merge        subject: the whole         position: its epoch
+///   Reopen       subject: shard             position: its epoch
 ///   Replay       subject: the replayed incarnation   position: from   other: to
 ///   RenewLease   position: until when the lease holds, ns of the own clock   other: member version
 ///   Expire       subject: the expired incarnation    other: member version

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/api/relay.hpp"
 #include "core/rt/fiber.hpp"
 
 namespace morula::sim {
@@ -109,7 +110,7 @@ void Checks::on_call_arrived(ProcessId at, uint64_t number, const HttpRequest& r
   handlers_[this_fiber()] = number;
   fibers_[number] = this_fiber();
   observer_.request_arrived(number, name_of(at), request.method, request.target);
-  const auto hops = request.headers.find("Streams-Hops");
+  const auto hops = request.headers.find(kHopsHeader);
   if (hops && *hops != "1") observer_.passed_on_again(name_of(at), request.target);
 }
 
@@ -117,7 +118,7 @@ void Checks::on_call_answered(ProcessId at, uint64_t number, const HttpRequest& 
                               const HttpResponse* response) {
   auto fiber = fibers_.find(number);
   if (fiber == fibers_.end()) return;  // it never reached a handler
-  const bool own = response != nullptr && !response->headers.contains("Streams-Forwarded-To");
+  const bool own = response != nullptr && !response->headers.contains(kForwardedToHeader);
   observer_.request_answered(number, own ? response->status : 0);
   handlers_.erase(fiber->second);
   fibers_.erase(fiber);
