@@ -83,9 +83,17 @@ Result<> Instance::Impl::begin_cell() {
 Takeover::Part Instance::Impl::part_of(const IncarnationId& victim) {
   const Time since = over_since.try_emplace(victim, env.clock.now()).first->second;
   if (env.clock.now() - since >= kLooksForOthers * config.lease.watch_interval) return nullptr;
-  return [this, victim](const Topology& topology, const TopologyShard& row) {
-    return share_out(topology, victim, membership.live()).at(row.prefix) == self.name;
+  struct Shares {
+    std::optional<Version> of;
+    std::map<Prefix, std::string> shares;
   };
+  return
+      [this, victim, known = Shares{}](const Topology& topology, const TopologyShard& row) mutable {
+        if (known.of != topology.version) {
+          known = {topology.version, share_out(topology, victim, membership.live())};
+        }
+        return known.shares.at(row.prefix) == self.name;
+      };
 }
 
 Result<> Instance::Impl::take_over(const IncarnationId& owner, LogSeq hint) {

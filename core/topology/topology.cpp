@@ -40,17 +40,20 @@ Result<TopologyShard> decode_shard(const Json& json, std::string path) {
 }  // namespace
 
 const TopologyShard* Topology::find(Prefix prefix) const {
-  for (const TopologyShard& shard : shards) {
-    if (shard.prefix == prefix) return &shard;
-  }
-  return nullptr;
+  const TopologyShard* at = last_up_to(prefix.first());
+  return at != nullptr && at->prefix == prefix ? at : nullptr;
+}
+
+/// The last shard that begins at or before the id; null: none does.
+const TopologyShard* Topology::last_up_to(StreamId id) const {
+  const auto behind = std::ranges::upper_bound(
+      shards, id, {}, [](const TopologyShard& shard) { return shard.prefix.first(); });
+  return behind == shards.begin() ? nullptr : &*std::prev(behind);
 }
 
 const TopologyShard& Topology::shard_of(StreamId id) const {
-  const auto found = std::find_if(shards.begin(), shards.end(), [id](const TopologyShard& shard) {
-    return shard.prefix.contains(id);
-  });
-  MORULA_CHECK(found != shards.end(), "a topology partitions the space");
+  const TopologyShard* found = last_up_to(id);
+  MORULA_CHECK(found != nullptr && found->prefix.contains(id), "a topology partitions the space");
   return *found;
 }
 

@@ -26,13 +26,16 @@ struct TopologyShard {
 
 struct Topology {
   Version version;
-  std::vector<TopologyShard> shards;  // by prefix; together they partition the hash space
+  std::vector<TopologyShard> shards;  // by where they begin; together they partition the hash space
   IncarnationId writer;
   Ulid nonce;
 
   const TopologyShard* find(Prefix prefix) const;
   /// The shard that holds the stream. There is always one.
   const TopologyShard& shard_of(StreamId id) const;
+
+ private:
+  const TopologyShard* last_up_to(StreamId id) const;
 };
 
 /// `manifest.log_incarnations()` and `owner`, sorted, each once.

@@ -83,5 +83,29 @@ TEST(Topology, ListsTheManifestsIncarnationsAndTheOwnerOnce) {
             (std::vector<IncarnationId>{draw("a", 1), draw("b", 2)}));
 }
 
+RC_GTEST_PROP(Topology, EveryStreamAndEveryShardIsFoundWhereItIs, ()) {
+  Topology topology;
+  topology.shards = {{}};
+  const auto splits = *rc::gen::inRange(0, 20);
+  for (int i = 0; i < splits; ++i) {
+    const auto at = *rc::gen::inRange<size_t>(0, topology.shards.size());
+    const Prefix prefix = topology.shards[at].prefix;
+    if (prefix.length == Prefix::kMaxLength) continue;
+    topology.shards[at].prefix = prefix.child(false);
+    TopologyShard high;
+    high.prefix = prefix.child(true);
+    topology.shards.insert(topology.shards.begin() + static_cast<ptrdiff_t>(at) + 1, high);
+  }
+  const StreamId id{*rc::gen::arbitrary<uint64_t>(), *rc::gen::arbitrary<uint64_t>()};
+  RC_ASSERT(topology.shard_of(id).prefix.contains(id));
+  for (const TopologyShard& shard : topology.shards) {
+    RC_ASSERT(topology.find(shard.prefix) == &shard);
+    RC_ASSERT(&topology.shard_of(shard.prefix.first()) == &shard);
+    RC_ASSERT(&topology.shard_of(shard.prefix.last()) == &shard);
+    if (shard.prefix.length > 0) RC_ASSERT(topology.find(shard.prefix.parent()) == nullptr);
+  }
+  RC_ASSERT(Topology{}.find(Prefix{}) == nullptr);
+}
+
 }  // namespace
 }  // namespace morula
