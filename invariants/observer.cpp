@@ -92,7 +92,7 @@ void Observer::client_died(uint32_t client) {
 
 /// What a client is told lies in the bucket.
 void Observer::check_durable(const Op& op, OpRef ref) {
-  if (op.response.outcome != Outcome::kOk) return;
+  if (!sees_store_ || op.response.outcome != Outcome::kOk) return;
   auto check = [&](RecordId record) {
     if (durable_.holds(record)) return true;
     violations_.report(Invariant::kNothingLost, now_(),

@@ -46,6 +46,9 @@ class Observer {
   /// `walls`: what the wall clocks of all instances show now. Without it the ends of streams with a
   /// deadline are not checked.
   void watch_walls(std::function<WallClocks::Reading()> walls) { read_walls_ = std::move(walls); }
+  /// Nobody will tell of processes and the store, as where the world is real: what only they show
+  /// is not checked.
+  void sees_clients_only() { sees_store_ = false; }
   /// Looks at them: to be called before and after somebody sets one.
   void look_at_walls();
 
@@ -135,6 +138,7 @@ class Observer {
   std::set<uint32_t> dead_clients_;
   std::set<std::string, std::less<>> damaged_;  // processes that were fed damaged bytes
   bool any_damage_ = false;
+  bool sees_store_ = true;
   std::optional<Duration> healed_at_;
   Duration bound_{};
 };

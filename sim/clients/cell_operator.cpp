@@ -34,10 +34,11 @@ std::string code_of(const HttpResponse& response) {
 
 /// What cell_routes.hpp says of changes that can't be made, or not now.
 bool is_foreseen(int status, std::string_view code) {
-  constexpr std::array<std::string_view, 12> kCodes = {
+  constexpr std::array<std::string_view, 13> kCodes = {
       "no_such_shard", "no_such_instance", "refused",         "divided",
       "not_live",      "nobody_else",      "moving",          "cell_busy",
-      "moved",         "drain_incomplete", "outcome_unknown", "store_unavailable"};
+      "moved",         "drain_incomplete", "outcome_unknown", "store_unavailable",
+      "not_serving"};
   const bool refused = status == 404 || status == 409 || status == 503 || status == 307;
   return refused && std::ranges::find(kCodes, code) != kCodes.end();
 }

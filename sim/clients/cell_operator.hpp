@@ -9,7 +9,7 @@
 
 #include "core/api/cell_steps.hpp"
 #include "core/rt/env.hpp"
-#include "sim/scenario/plan.hpp"
+#include "sim/clients/operator_habits.hpp"
 
 namespace morula::sim {
 

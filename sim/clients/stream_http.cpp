@@ -54,8 +54,9 @@ std::string error_code(const HttpResponse& response) {
 
 /// 503 and 429 with these codes promise that nothing was done.
 bool nothing_was_done(std::string_view code) {
-  constexpr std::array<std::string_view, 5> kCodes = {
-      "moving", "append_memory_busy", "read_memory_busy", "store_unavailable", "rate_limited"};
+  constexpr std::array<std::string_view, 6> kCodes = {"moving",           "append_memory_busy",
+                                                      "read_memory_busy", "store_unavailable",
+                                                      "rate_limited",     "not_serving"};
   for (std::string_view certain : kCodes) {
     if (code == certain) return true;
   }

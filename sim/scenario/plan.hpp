@@ -9,6 +9,7 @@
 
 #include "core/cell/config.hpp"
 #include "core/rt/random.hpp"
+#include "sim/clients/operator_habits.hpp"
 #include "sim/faults/fault.hpp"
 #include "sim/scenario/instance_host.hpp"
 #include "sim/world/sim_clock.hpp"
@@ -16,19 +17,6 @@
 #include "sim/world/sim_store.hpp"
 
 namespace morula::sim {
-
-/// What operators of the cell ask for while faults happen.
-struct OperatorHabits {
-  uint32_t count = 0;  // of operators, each of whom waits for an answer before he asks for more
-  Duration pause = std::chrono::milliseconds(500);  // between two, on average
-  uint32_t splits = 4;                              // weights
-  uint32_t merges = 4;
-  uint32_t moves = 3;
-  uint32_t drains = 0;
-  uint8_t bits_max = 3;      // no shard is split beyond
-  uint32_t nonsense = 2;     // of 10: what can't be done, or is so already
-  uint32_t two_at_once = 0;  // of 10: with another of the same lineage, at another instance
-};
 
 struct Plan {
   uint32_t instances = 3;
