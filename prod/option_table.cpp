@@ -99,6 +99,8 @@ Table memory_options(ServeOptions& o) {
       {"cached-streams", kMemory, &cell.stream.cached_streams_max,
        "Streams whose state is kept in memory; others are read again"},
       {"trim-interval", kMemory, &cell.trim_interval, "Log objects are deleted at most so often"},
+      {"collect-interval", kMemory, &cell.collect_interval,
+       "What nobody names any more is deleted at most so often"},
       {"compute-threads", kMemory, &o.compute_threads, "Threads for building and checking tables"},
   };
 }
