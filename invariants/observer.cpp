@@ -124,6 +124,7 @@ void Observer::step(const StepEvent& event, HandlerId handler) {
   fencing_.step(event, now);
   leases_.step(event);
   adoptions_.step(event, now);
+  if (spec_steps_) spec_steps_->step(event, now);
 }
 
 void Observer::log_line(std::string_view process, Severity severity, std::string_view event,
@@ -186,6 +187,10 @@ void Observer::store_asked(HandlerId handler, bool writes, Purpose purpose, std:
   if (writes && key.starts_with("shards/")) adoptions_.manifest_sent(key);
 }
 
+void Observer::store_sent(std::string_view key, std::string_view body) {
+  if (spec_steps_) spec_steps_->sent(key, body, now_());
+}
+
 void Observer::object_written(std::string_view key, std::string_view body) {
   leases_.object_written(key, body, now_());
   if (key == keys::kCell) {
@@ -194,10 +199,12 @@ void Observer::object_written(std::string_view key, std::string_view body) {
   }
   durable_.written(key, body);
   reachable_.written(key, now_());
+  if (spec_steps_) spec_steps_->written(key, body, now_());
 }
 
 void Observer::object_removed(std::string_view key, Purpose purpose) {
   reachable_.removed(key, purpose, now_());
+  if (spec_steps_) spec_steps_->removed(key, purpose, now_());
 }
 
 void Observer::bytes_damaged(std::string_view process) {

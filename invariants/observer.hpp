@@ -28,6 +28,7 @@
 #include "invariants/reachable.hpp"
 #include "invariants/read_lease.hpp"
 #include "invariants/stream_history.hpp"
+#include "invariants/twin/spec_steps.hpp"
 #include "invariants/violation.hpp"
 #include "invariants/wall_clocks.hpp"
 
@@ -51,6 +52,10 @@ class Observer {
   void sees_clients_only() { sees_store_ = false; }
   /// Looks at them: to be called before and after somebody sets one.
   void look_at_walls();
+
+  /// Every step is held to the specs (invariant 18). From the world's beginning, or not at all: and
+  /// `store_sent` is told.
+  void hold_to_specs() { spec_steps_.emplace(violations_); }
 
   // ---- clients ----
 
@@ -96,6 +101,8 @@ class Observer {
   // ---- the store ----
 
   void store_asked(HandlerId handler, bool writes, Purpose purpose, std::string_view key);
+  /// A put is sent that the store will carry out, sooner or later: refused and lost ones are none.
+  void store_sent(std::string_view key, std::string_view body);
   /// An object was written or swapped; it can be found in the view already.
   void object_written(std::string_view key, std::string_view body);
   /// An object is gone from the view: who asked for it did so for `purpose`.
@@ -135,6 +142,7 @@ class Observer {
   AdoptionRules adoptions_;
   FencingRules fencing_;
   AppendPath append_path_;
+  std::optional<twin::SpecSteps> spec_steps_;
   std::set<uint32_t> dead_clients_;
   std::set<std::string, std::less<>> damaged_;  // processes that were fed damaged bytes
   bool any_damage_ = false;

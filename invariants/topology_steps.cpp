@@ -8,11 +8,6 @@ namespace morula::invariants {
 
 namespace {
 
-bool same_row(const TopologyShard& a, const TopologyShard& b) {
-  return a.prefix == b.prefix && a.epoch == b.epoch && a.owner == b.owner &&
-         a.manifest == b.manifest && a.logs == b.logs;
-}
-
 Prefix innermost(Prefix a, Prefix b) {
   return a.length < b.length ? b : a;
 }
@@ -58,35 +53,7 @@ bool reaches(const ManifestTable& table, Prefix part) {
 
 }  // namespace
 
-bool TopologySteps::Change::same_space() const {
-  uint64_t sizes[2] = {};
-  for (const TopologyShard* row : gone) sizes[0] += 1u << (Prefix::kMaxLength - row->prefix.length);
-  for (const TopologyShard* row : come) sizes[1] += 1u << (Prefix::kMaxLength - row->prefix.length);
-  return sizes[0] == sizes[1];
-}
-
-std::vector<TopologySteps::Change> TopologySteps::changes(const Topology& before,
-                                                          const Topology& after) {
-  std::vector<Change> changes;
-  for (const TopologyShard& row : before.shards) {
-    const TopologyShard* same = after.find(row.prefix);
-    if (same != nullptr && same_row(*same, row)) continue;
-    const bool known = !changes.empty() && changes.back().come.front()->prefix.overlaps(row.prefix);
-    if (known) {
-      changes.back().gone.push_back(&row);
-      continue;
-    }
-    Change change;
-    change.gone.push_back(&row);
-    for (const TopologyShard& come : after.shards) {
-      if (come.prefix.overlaps(row.prefix)) change.come.push_back(&come);
-    }
-    changes.push_back(std::move(change));
-  }
-  return changes;
-}
-
-std::string_view TopologySteps::name(const Change& change, const IncarnationId& writer) const {
+std::string_view TopologySteps::name(const RowChange& change, const IncarnationId& writer) const {
   if (!change.same_space()) return {};
   const TopologyShard& was = *change.gone.front();
   const TopologyShard& is = *change.come.front();
@@ -119,10 +86,10 @@ void TopologySteps::step(const Topology& before, const Topology& after, Duration
     report(now, "a step", "does not follow version " + std::to_string(before.version.value));
     return;
   }
-  const std::vector<Change> all = changes(before, after);
+  const std::vector<RowChange> all = row_changes(before, after);
   std::set<std::string_view> names;
   std::set<IncarnationId> victims;
-  for (const Change& change : all) {
+  for (const RowChange& change : all) {
     const std::string_view step = name(change, after.writer);
     if (step.empty()) {
       report(now, "a step",
@@ -153,7 +120,7 @@ struct TopologySteps::Rows {
 };
 
 /// nullopt: a manifest can't be read.
-std::optional<TopologySteps::Rows> TopologySteps::rows_after(const Change& change,
+std::optional<TopologySteps::Rows> TopologySteps::rows_after(const RowChange& change,
                                                              std::string_view step, Duration now) {
   Rows rows;
   rows.mark = Generation(UINT64_MAX);
@@ -185,7 +152,7 @@ std::optional<TopologySteps::Rows> TopologySteps::rows_after(const Change& chang
 }
 
 /// As it has to be afterwards: of an owner that is left, open ranges end somewhere.
-std::optional<TopologySteps::Rows> TopologySteps::rows_before(const Change& change) const {
+std::optional<TopologySteps::Rows> TopologySteps::rows_before(const RowChange& change) const {
   Rows rows;
   for (const TopologyShard* row : change.gone) {
     const auto manifest = find_manifest_(row->manifest);
@@ -207,7 +174,7 @@ std::optional<TopologySteps::Rows> TopologySteps::rows_before(const Change& chan
   return rows;
 }
 
-void TopologySteps::check_effects(const Change& change, std::string_view step, Duration now) {
+void TopologySteps::check_effects(const RowChange& change, std::string_view step, Duration now) {
   const auto before = rows_before(change);
   const auto after = rows_after(change, step, now);
   if (!before || !after) return;
@@ -225,7 +192,7 @@ void TopologySteps::check_effects(const Change& change, std::string_view step, D
 }
 
 /// What the last owner had open is closed, at one place for all, unless nothing was in it.
-void TopologySteps::check_closed(const Change& change, std::string_view step, Duration now) {
+void TopologySteps::check_closed(const RowChange& change, std::string_view step, Duration now) {
   const TopologyShard& was = *change.gone.front();
   const TopologyShard& is = *change.come.front();
   if (was.owner == is.owner) return;

@@ -22,6 +22,7 @@
 
 #include "core/lsm/manifest.hpp"
 #include "core/topology/topology.hpp"
+#include "invariants/row_changes.hpp"
 #include "invariants/violation.hpp"
 
 namespace morula::invariants {
@@ -40,19 +41,13 @@ class TopologySteps {
   const std::map<std::string, uint64_t>& taken() const { return taken_; }
 
  private:
-  struct Change {
-    std::vector<const TopologyShard*> gone;
-    std::vector<const TopologyShard*> come;
-    bool same_space() const;
-  };
-  static std::vector<Change> changes(const Topology& before, const Topology& after);
   /// The name of the step; empty: there is no such one.
-  std::string_view name(const Change& change, const IncarnationId& writer) const;
+  std::string_view name(const RowChange& change, const IncarnationId& writer) const;
   struct Rows;
-  std::optional<Rows> rows_before(const Change& change) const;
-  std::optional<Rows> rows_after(const Change& change, std::string_view step, Duration now);
-  void check_effects(const Change& change, std::string_view step, Duration now);
-  void check_closed(const Change& change, std::string_view step, Duration now);
+  std::optional<Rows> rows_before(const RowChange& change) const;
+  std::optional<Rows> rows_after(const RowChange& change, std::string_view step, Duration now);
+  void check_effects(const RowChange& change, std::string_view step, Duration now);
+  void check_closed(const RowChange& change, std::string_view step, Duration now);
   void report(Duration now, std::string_view step, const std::string& what);
 
   FindManifest find_manifest_;

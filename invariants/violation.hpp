@@ -24,6 +24,7 @@ namespace morula::invariants {
   X(kPlan, "15", "a served bucket plan is the topology's, and a sound one to plan on with")    \
   X(kCellAnswer, "16", "a split, merge or move that was answered is in the topology it names") \
   X(kPrompt, "17", "splits and merges let nobody wait")                                        \
+  X(kSpecStep, "18", "every step of the protocol is one of its specs, with the same effects")  \
   X(kNoFalseFencing, "F", "an incarnation stops as fenced only if it was fenced or expired")   \
   X(kOwnershipRule, "R", "the steps of the ownership protocol are taken as its rules say")     \
   X(kNoErrorLine, "E", "nothing is logged as an error that no injected fault explains")

@@ -19,6 +19,7 @@ Checks::Checks(World& world)
     : world_(world),
       bucket_(world.store()),
       observer_([&world] { return world.now().time_since_epoch(); }, bucket_) {
+  observer_.hold_to_specs();
   world_.trace().add_observer(*this);
 }
 
@@ -74,6 +75,9 @@ void Checks::on_store_sent(const StoreRequest& request) {
   bool writes = request.call == StoreCall::kPut || request.call == StoreCall::kRemove ||
                 request.call == StoreCall::kRemoveMany;
   observer_.store_asked(handler(), writes, request.purpose, request.key);
+  if (request.body != nullptr && request.will_land) {
+    observer_.store_sent(request.key, **request.body);
+  }
   judge();
 }
 

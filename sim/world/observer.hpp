@@ -21,6 +21,8 @@ struct StoreRequest {
   std::string_view key;  // kList: the prefix; kRemoveMany: the first key
   Purpose purpose = Purpose::kOwnership;
   const Precondition* precondition = nullptr;  // with kPut
+  const Blob* body = nullptr;                  // with kPut
+  bool will_land = true;  // the store will carry it out, now or late; not: lost or refused
   ProcessId process = 0;
   uint32_t life = 0;    // which run of the process
   uint64_t number = 0;  // of all requests of the world; a copy of a request has the same

@@ -115,7 +115,9 @@ StoreRequest SimStore::seen(const Request& request) const {
   seen.key = request.call == StoreCall::kRemoveMany && !request.keys.empty() ? request.keys.front()
                                                                              : request.key;
   seen.purpose = request.purpose;
-  seen.precondition = request.call == StoreCall::kPut ? &request.precondition : nullptr;
+  const bool puts = request.call == StoreCall::kPut;
+  seen.precondition = puts ? &request.precondition : nullptr;
+  seen.body = puts ? &request.body : nullptr;
   seen.process = request.process;
   seen.life = request.life;
   seen.number = request.number;
@@ -130,6 +132,7 @@ void SimStore::send(const RequestRef& request, const Life& from) {
   ++sent_by_purpose_[static_cast<size_t>(request->purpose)];
   StoreRequest view = seen(*request);
   if (fates_) request->fate = fates_(view);
+  view.will_land = (request->fate.lands && !request->fate.refused) || request->fate.lands_again;
   trace_.hash().add(static_cast<uint64_t>(TraceKind::kStoreSent) << 56 |
                     static_cast<uint64_t>(request->call) << 48 | request->process);
   trace_.hash().add(static_cast<uint64_t>(events_.now().time_since_epoch().count()));

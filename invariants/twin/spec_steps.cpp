@@ -1,0 +1,111 @@
+#include "invariants/twin/spec_steps.hpp"
+
+#include "core/cell/cell_document.hpp"
+#include "core/log/log_object.hpp"
+#include "core/store/keys.hpp"
+
+namespace morula::invariants::twin {
+
+namespace {
+
+/// "log/<incarnation>/<seq>" -> incarnation
+std::string_view incarnation_in(std::string_view log_key) {
+  const size_t from = log_key.find('/') + 1;
+  return log_key.substr(from, log_key.rfind('/') - from);
+}
+
+}  // namespace
+
+void SpecSteps::step(const StepEvent& event, Duration now) {
+  findings_.set_time(now);
+  switch (event.step) {
+    case Step::kAppend:
+    case Step::kPutLog:
+    case Step::kAcknowledge:
+    case Step::kFence:
+    case Step::kAccept:
+      break;
+    default:
+      return;
+  }
+  SeenLog* actor = cell_.log(event.actor);
+  if (actor == nullptr) return;
+  if (event.step == Step::kAppend) {
+    const auto stream = StreamId::parse(event.subject);
+    if (stream) logs_.appended(*actor, *stream, event.position);
+  } else if (event.step == Step::kPutLog) {
+    logs_.PutLog(*actor, event.position);
+  } else if (event.step == Step::kAcknowledge) {
+    logs_.Acknowledge(*actor, event.position);
+  } else if (event.step == Step::kFence) {
+    SeenLog* victim = cell_.log(event.subject);
+    if (victim != nullptr) logs_.Fence(*actor, *victim, event.position);
+  } else {
+    const auto shard = Prefix::parse(event.subject);
+    if (shard) logs_.Accept(*actor, *shard, event.position, Version(event.other));
+  }
+}
+
+void SpecSteps::sent(std::string_view key, std::string_view body, Duration now) {
+  findings_.set_time(now);
+  if (key.starts_with(keys::kLogs)) return log_sent(key, body);
+  if (key == keys::kTopology) {
+    const auto next = cell_.decoded_topology(body);
+    if (next) transfers_.sent(cell_.log(next->writer), next);
+  } else if (key.starts_with(keys::kManifests)) {
+    const auto next = cell_.decoded_manifest(body);
+    if (!next) return;
+    const std::string name(key);
+    SeenLog& by = cell_.log(next->writer);
+    if (cell_.manifest(name) == nullptr) return transfers_.creation_sent(by, name);
+    manifests_.sent(by, name, next);
+  }
+}
+
+void SpecSteps::log_sent(std::string_view key, std::string_view body) {
+  if (body.size() != kLogFenceBytes) return;
+  const auto object = decode_log_object(body);
+  if (!object || object->writer != object->incarnation) return;
+  SeenLog* own = cell_.log(incarnation_in(key));
+  if (own != nullptr) logs_.Stop(*own, object->seq.value);
+}
+
+void SpecSteps::written(std::string_view key, std::string_view body, Duration now) {
+  findings_.set_time(now);
+  if (key.starts_with(keys::kLogs)) return log_written(key, body);
+  if (key == keys::kTopology) {
+    const auto content = cell_.decoded_topology(body);
+    if (content) transfers_.landed(content);
+  } else if (key.starts_with(keys::kManifests)) {
+    const auto content = cell_.decoded_manifest(body);
+    if (content) manifests_.landed(std::string(key), content);
+  } else if (key == keys::kCell) {
+    const auto cell = decode_cell(body);
+    if (cell) cell_.set_window(cell->window);
+  }
+}
+
+void SpecSteps::log_written(std::string_view key, std::string_view body) {
+  SeenLog* own = cell_.log(incarnation_in(key));
+  const auto seq = keys::log_seq(key);
+  if (own == nullptr || !seq) return;
+  if (body.size() != kLogFenceBytes) {
+    return logs_.landed(*own, seq->value, spec::LogObject::kData, true);
+  }
+  const auto fence = decode_log_object(body);
+  if (!fence) return;
+  logs_.landed(*own, seq->value, spec::LogObject::kFence, fence->writer == own->id);
+}
+
+void SpecSteps::removed(std::string_view key, Purpose purpose, Duration now) {
+  findings_.set_time(now);
+  if (key.starts_with(keys::kManifests)) return cell_.removed_manifest(std::string(key));
+  if (!key.starts_with(keys::kLogs)) return;
+  SeenLog* own = cell_.log(incarnation_in(key));
+  const auto seq = keys::log_seq(key);
+  if (own == nullptr || !seq) return;
+  if (purpose == Purpose::kTrim) logs_.trimmed(*own, seq->value);
+  if (purpose == Purpose::kGc) logs_.collected(*own, seq->value);
+}
+
+}  // namespace morula::invariants::twin

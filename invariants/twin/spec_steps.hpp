@@ -1,0 +1,51 @@
+// Invariant 18: every step of the ownership protocol is one that the specs (tla/) can take, with
+// the effects that it has there.
+//
+// A request is the spec's action when it is sent, if it can land at all; that it lands is an action
+// of its own (LandLog, LandManifest, Publish). Steps that are no requests are told by step events.
+// Which part of the cell an action is shown, and what is left out of it, is said at the head of
+// log_steps.hpp, manifest_steps.hpp and transfer_steps.hpp. Left out altogether: the contents of
+// tables, HandAsk, HandAbort, and the whole of Lease.
+//
+// Requests have to be told when they are sent (`store_sent`); without that only what lands and what
+// is said is checked.
+#pragma once
+
+#include <string_view>
+
+#include "core/rt/store.hpp"
+#include "core/rt/trace.hpp"
+#include "invariants/twin/findings.hpp"
+#include "invariants/twin/log_steps.hpp"
+#include "invariants/twin/manifest_steps.hpp"
+#include "invariants/twin/seen_cell.hpp"
+#include "invariants/twin/transfer_steps.hpp"
+
+namespace morula::invariants::twin {
+
+class SpecSteps {
+ public:
+  explicit SpecSteps(Violations& violations)
+      : findings_(violations),
+        logs_(cell_, findings_),
+        manifests_(cell_, findings_),
+        transfers_(cell_, findings_) {}
+
+  void step(const StepEvent& event, Duration now);
+  /// A put is sent, by this process's instance, that the store will carry out sooner or later.
+  void sent(std::string_view key, std::string_view body, Duration now);
+  void written(std::string_view key, std::string_view body, Duration now);
+  void removed(std::string_view key, Purpose purpose, Duration now);
+
+ private:
+  void log_sent(std::string_view key, std::string_view body);
+  void log_written(std::string_view key, std::string_view body);
+
+  SeenCell cell_;
+  Findings findings_;
+  LogSteps logs_;
+  ManifestSteps manifests_;
+  TransferSteps transfers_;
+};
+
+}  // namespace morula::invariants::twin

@@ -1,0 +1,354 @@
+// Invariant 18: what is done rightly, the specs can do; each way to do it wrongly, they can't.
+#include "invariants/twin/spec_steps.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "tests/invariants/twin_story.hpp"
+
+namespace morula::invariants {
+namespace {
+
+using Part = std::function<void(TwinStory&)>;
+
+std::string told_of(const Part& what) {
+  TwinStory story;
+  what(story);
+  return story.told();
+}
+
+/// What happens breaks nothing until the end of `before`, and then this action is wrong.
+void expect_told(const Part& before, const Part& wrong, std::string_view words) {
+  TwinStory story;
+  before(story);
+  ASSERT_EQ(story.told(), "");
+  wrong(story);
+  EXPECT_NE(story.told().find(words), std::string::npos)
+      << "\"" << words << "\" is not in: " << story.told();
+}
+
+void nothing(TwinStory&) {}
+
+// ---- the log ----
+
+TEST(SpecSteps, AnOwnerAppendsFlushesAndTrims) {
+  EXPECT_EQ(told_of([](TwinStory& s) {
+              s.log(s.a, 0, 6);
+              s.flush(s.first_key, s.a, 5);
+              for (uint64_t seq = 0; seq < 4; ++seq) s.remove(s.a, seq, Purpose::kTrim);
+              s.log(s.a, 6, 8);
+            }),
+            "");
+}
+
+TEST(SpecSteps, WhoDoesNotServeAShardAppendsNothingToIt) {
+  expect_told(
+      nothing, [](TwinStory& s) { s.append(s.b, 0); }, "PutLog");
+}
+
+TEST(SpecSteps, ABatchIsSentWithinTheWindowAndAfterTheLast) {
+  const Part sent = [](TwinStory& s) {
+    for (uint64_t seq : {0, 1}) s.put(s.a, seq);
+    s.land(s.a, 1);
+  };
+  expect_told(
+      sent, [](TwinStory& s) { s.put(s.a, 2); }, "PutLog incarnation=1 shard=1 cannot");
+  expect_told(
+      nothing, [](TwinStory& s) { s.put(s.a, 1); }, "PutLog incarnation=1 shard=1 has");
+}
+
+TEST(SpecSteps, WhatWasNotSentDoesNotLand) {
+  expect_told(
+      nothing, [](TwinStory& s) { s.land(s.a, 0); }, "LandLog");
+}
+
+TEST(SpecSteps, WhatIsAcknowledgedHasLandedWithAllBelowIt) {
+  const Part hole = [](TwinStory& s) {
+    for (uint64_t seq : {0, 1}) s.put(s.a, seq);
+    s.land(s.a, 1);
+  };
+  expect_told(
+      hole, [](TwinStory& s) { s.acknowledge(s.a, 2); }, "Acked");
+}
+
+TEST(SpecSteps, AFlushBeginsAtWhatIsAcknowledged) {
+  const Part sent = [](TwinStory& s) {
+    s.log(s.a, 0, 3);
+    s.put(s.a, 3);
+  };
+  expect_told(
+      sent, [](TwinStory& s) { s.flush(s.first_key, s.a, 4); }, "Flush");
+  const Part flushed = [](TwinStory& s) {
+    s.log(s.a, 0, 3);
+    s.flush(s.first_key, s.a, 3);
+  };
+  expect_told(
+      flushed, [](TwinStory& s) { s.flush(s.first_key, s.a, 1); }, "Flush");
+}
+
+TEST(SpecSteps, OnlyWhoServesAShardFlushesIt) {
+  const Part before = [](TwinStory& s) { s.log(s.a, 0, 3); };
+  expect_told(
+      before, [](TwinStory& s) { s.flush(s.first_key, s.b, 0); }, "Flush");
+}
+
+TEST(SpecSteps, AFlushForgetsNoTableAndWidensNone) {
+  const Part flushed = [](TwinStory& s) {
+    s.log(s.a, 0, 3);
+    s.flush(s.first_key, s.a, 2);
+  };
+  expect_told(
+      flushed,
+      [](TwinStory& s) {
+        s.swap(s.first_key, s.a, [&](Manifest& next) {
+          next.logs[0].from = LogSeq(3);
+          next.tables.clear();
+        });
+      },
+      "forgets");
+}
+
+TEST(SpecSteps, ASealedManifestIsChangedNoMore) {
+  const Part sealed = [](TwinStory& s) {
+    s.log(s.a, 0, 3);
+    s.seal(s.first_key, s.a);
+  };
+  const Part flush = [](TwinStory& s) {
+    s.swap(s.first_key, s.a, [](Manifest& next) {
+      next.sealed = false;
+      next.logs[0].from = LogSeq(2);
+    });
+  };
+  expect_told(sealed, flush, "Flush incarnation=1 shard=1 cannot be taken");
+}
+
+TEST(SpecSteps, WhatIsNamedPinnedOrAmongTheLastIsNotTrimmed) {
+  const Part log = [](TwinStory& s) { s.log(s.a, 0, 6); };
+  const Part trim = [](TwinStory& s) { s.remove(s.a, 0, Purpose::kTrim); };
+  expect_told(log, trim, "Trim");
+  const Part flushed = [&](TwinStory& s) {
+    log(s);
+    s.flush(s.first_key, s.a, 6);
+  };
+  expect_told(
+      nothing, [&](TwinStory& s) { flushed(s), s.remove(s.a, 4, Purpose::kTrim); }, "Trim");
+  // It has promised where an entry of another's shard would begin, and deletes up to beyond it.
+  const Part promised = [&](TwinStory& s) {
+    s.log(s.a, 0, 1);
+    s.accept(s.a, 1);
+    s.log(s.a, 1, 6);
+    s.flush(s.first_key, s.a, 6);
+  };
+  expect_told(
+      promised, [](TwinStory& s) { s.remove(s.a, 1, Purpose::kTrim); }, "Trim");
+}
+
+TEST(SpecSteps, AStopWritesItsFenceLastAndPromisesNothingAfterIt) {
+  const Part log = [](TwinStory& s) { s.log(s.a, 0, 3); };
+  const Part stop = [](TwinStory& s) { s.put_fence(s.a, 3, s.a); };
+  EXPECT_EQ(told_of([&](TwinStory& s) { log(s), stop(s); }), "");
+  expect_told([&](TwinStory& s) { log(s), s.put(s.a, 3); },
+              [](TwinStory& s) { s.put_fence(s.a, 4, s.a); }, "Stop");
+  expect_told(
+      log, [](TwinStory& s) { s.put_fence(s.a, 4, s.a); }, "Stop");
+  expect_told([&](TwinStory& s) { log(s), stop(s); }, [](TwinStory& s) { s.accept(s.a, 3); },
+              "Accept");
+}
+
+TEST(SpecSteps, APromiseIsTheNextSeq) {
+  EXPECT_EQ(told_of([](TwinStory& s) { s.accept(s.b, 0); }), "");
+  const Part log = [](TwinStory& s) { s.log(s.a, 0, 3); };
+  for (const uint64_t q : {2, 4}) {
+    expect_told(
+        log, [&](TwinStory& s) { s.accept(s.a, q); }, "Accept");
+  }
+}
+
+TEST(SpecSteps, AFenceCountsOnlyIfNothingLiesAWindowBeyondIt) {
+  const Part below = [](TwinStory& s) {
+    s.log(s.a, 0, 5);
+    s.flush(s.first_key, s.a, 5);
+    for (uint64_t seq = 0; seq < 3; ++seq) s.remove(s.a, seq, Purpose::kTrim);
+    s.put_fence(s.a, 1, s.b);
+  };
+  expect_told(
+      below, [](TwinStory& s) { s.fence(s.b, s.a, 1); }, "Fence");
+  expect_told(
+      nothing, [](TwinStory& s) { s.fence(s.b, s.a, 0); }, "there is none");
+}
+
+TEST(SpecSteps, ALogIsCollectedOnlyFencedUnownedAndUnnamedAndNoFenceEver) {
+  const Part over = [](TwinStory& s) {
+    s.prepare_takeover();
+    s.publish(s.b);
+  };
+  expect_told(
+      over, [](TwinStory& s) { s.remove(s.a, 0, Purpose::kGc); }, "Collect");
+  const Part flushed = [&](TwinStory& s) {
+    over(s);
+    s.flush(s.next_key, s.b, 0);
+    for (uint64_t seq = 0; seq < 3; ++seq) s.remove(s.a, seq, Purpose::kGc);
+  };
+  EXPECT_EQ(told_of(flushed), "");
+  expect_told(
+      flushed, [](TwinStory& s) { s.remove(s.a, 3, Purpose::kGc); }, "Collect");
+  expect_told([](TwinStory& s) { s.log(s.a, 0, 5), s.flush(s.first_key, s.a, 5); },
+              [](TwinStory& s) { s.remove(s.a, 0, Purpose::kGc); }, "CollectJudge");
+}
+
+// ---- the topology ----
+
+TEST(SpecSteps, WhatIsDoneRightlyIsAStepOfTheSpec) {
+  for (const auto& prepare :
+       {&TwinStory::prepare_handoff, &TwinStory::prepare_split, &TwinStory::prepare_merge}) {
+    EXPECT_EQ(told_of([&](TwinStory& s) {
+                (s.*prepare)();
+                s.publish(s.a);
+              }),
+              "");
+  }
+  EXPECT_EQ(told_of([](TwinStory& s) {
+              s.prepare_takeover();
+              s.publish(s.b);
+              s.append(s.b, 0);
+            }),
+            "");
+}
+
+TEST(SpecSteps, AHandoffThatFailedIsFollowedByAReopen) {
+  EXPECT_EQ(told_of([](TwinStory& s) {
+              const Topology before = s.topology;
+              s.prepare_handoff();
+              s.topology = before;
+              s.create(TwinStory::manifest({}, s.a, Prefix{}, 0), "shards/root/again", s.a);
+              s.name(2, s.a, "shards/root/again", {s.a});
+              s.publish(s.a);
+              s.append(s.a, 3);
+            }),
+            "");
+}
+
+/// A transfer that is right but for one thing, which is changed before its swap is sent.
+void expect_wrong_swap(void (TwinStory::*prepare)(), bool by_b, const Part& spoil,
+                       std::string_view words) {
+  expect_told([&](TwinStory& s) { (s.*prepare)(); },
+              [&](TwinStory& s) {
+                spoil(s);
+                s.send_topology(by_b ? s.b : s.a);
+              },
+              words);
+}
+
+/// The same of a transfer for which another manifest is put than is right.
+void expect_wrong_manifest(void (TwinStory::*prepare)(), bool by_b, const std::string& key,
+                           const std::function<void(Manifest&)>& spoil, std::string_view words) {
+  expect_told(
+      [&](TwinStory& s) {
+        s.spoilt_key = key;
+        s.spoil = spoil;
+        (s.*prepare)();
+      },
+      [&](TwinStory& s) { s.send_topology(by_b ? s.b : s.a); }, words);
+}
+
+TEST(SpecSteps, ATransferRaisesTheEpochAndNamesTheLogsOfItsManifest) {
+  const Part epoch = [](TwinStory& s) { s.topology.shards[0].epoch = Epoch(7); };
+  expect_wrong_swap(&TwinStory::prepare_handoff, false, epoch, "HandOff");
+  expect_wrong_swap(&TwinStory::prepare_split, false, epoch, "Split");
+  expect_wrong_swap(&TwinStory::prepare_merge, false, epoch, "Merge");
+  const Part logs = [](TwinStory& s) { s.topology.shards[0].logs = {s.b}; };
+  expect_wrong_swap(&TwinStory::prepare_handoff, false, logs, "HandOff");
+}
+
+TEST(SpecSteps, ATakerHasFencedAndSealedAndTakesNoMoreThanIsBelowTheFence) {
+  const auto adopt = [](TwinStory& s) {
+    s.create(TwinStory::manifest({{Prefix{}, s.a, LogSeq(0), LogSeq(3)}}, s.b, Prefix{}, 0),
+             s.next_key, s.b);
+    s.name(2, s.b, s.next_key, {s.a, s.b});
+    s.send_topology(s.b);
+  };
+  const Part log = [](TwinStory& s) { s.log(s.a, 0, 3); };
+  expect_told(log, adopt, "Adopt incarnation=1 prefix");
+  expect_told(
+      log, [](TwinStory& s) { s.seal(s.first_key, s.b); }, "Seal");
+  const Part fenced = [&](TwinStory& s) {
+    log(s);
+    s.put_fence(s.a, 3, s.b);
+    s.fence(s.b, s.a, 3);
+  };
+  expect_told(fenced, adopt, "is not sealed");
+}
+
+TEST(SpecSteps, ATakersEntryBeginsAtItsNextSeqAndTheLastOnesIsClosedAtTheFence) {
+  const auto expect_wrong = [](const std::function<void(Manifest&)>& spoil) {
+    expect_wrong_manifest(&TwinStory::prepare_takeover, true, "shards/root/next", spoil, "Adopt");
+  };
+  expect_wrong([](Manifest& m) { m.logs[0].to = LogSeq(2); });
+  expect_wrong([](Manifest& m) { m.logs[0].to.reset(); });
+  expect_wrong([](Manifest& m) { m.logs[1].from = LogSeq(1); });
+  expect_wrong([](Manifest& m) { m.logs.erase(m.logs.begin()); });
+}
+
+TEST(SpecSteps, AGiverWaitsForItsRecordsAndHasAPromise) {
+  const Part late = [](TwinStory& s) { s.append(s.a, 3); };
+  expect_wrong_swap(&TwinStory::prepare_handoff, false, late, "HandOff");
+  const auto expect_wrong = [](const std::function<void(Manifest&)>& spoil) {
+    expect_wrong_manifest(&TwinStory::prepare_handoff, false, "shards/root/next", spoil, "HandOff");
+  };
+  expect_wrong([](Manifest& m) { m.logs[0].to = LogSeq(2); });
+  expect_wrong([](Manifest& m) { m.logs[0].to = LogSeq(4); });
+  expect_wrong([](Manifest& m) { m.logs[1].from = LogSeq(1); });
+  expect_told(
+      [](TwinStory& s) {
+        s.log(s.a, 0, 3);
+        s.seal(s.first_key, s.a);
+        s.create(TwinStory::manifest({{Prefix{}, s.a, LogSeq(0), LogSeq(3)}}, s.b, Prefix{}, 0),
+                 s.next_key, s.a);
+        s.name(2, s.b, s.next_key, {s.a, s.b});
+      },
+      [](TwinStory& s) { s.send_topology(s.a); }, "HandOff incarnation=1");
+}
+
+TEST(SpecSteps, AGiverServesNothingWhileItsSwapIsOpenAndNothingOnceItHasLanded) {
+  const Part sent = [](TwinStory& s) {
+    s.prepare_handoff();
+    s.send_topology(s.a);
+  };
+  const Part append = [](TwinStory& s) { s.append(s.a, 3); };
+  expect_told(sent, append, "PutLog");
+  expect_told([&](TwinStory& s) { sent(s), s.land_topology(); }, append, "PutLog");
+}
+
+TEST(SpecSteps, ASplitNarrowsEveryEntryAndAMergeWidensNone) {
+  const auto split = [](const auto& change) {
+    expect_wrong_manifest(&TwinStory::prepare_split, false, "shards/1/x", change, "Split");
+  };
+  split([](Manifest& m) { m.tables[0].clip = Prefix{}; });
+  split([](Manifest& m) { m.logs[0].clip = Prefix{}; });
+  split([](Manifest& m) { m.tables.clear(); });
+  split([](Manifest& m) { m.mark = Generation(9); });
+  const auto merge = [](const auto& change) {
+    expect_wrong_manifest(&TwinStory::prepare_merge, false, "shards/root/next", change, "Merge");
+  };
+  merge([](Manifest& m) { m.logs[0].clip = Prefix{}; });
+  merge([](Manifest& m) { m.logs.pop_back(); });
+  merge([](Manifest& m) { m.tables[0].clip = Prefix{}.child(true); });
+}
+
+TEST(SpecSteps, NobodyChangesTheShardsOfAnotherOrTwoAtOnce) {
+  const Part nothing_else = [](TwinStory&) {};
+  expect_wrong_swap(&TwinStory::prepare_split, true, nothing_else, "no action does this");
+  expect_wrong_swap(&TwinStory::prepare_handoff, true, nothing_else, "cannot be taken");
+}
+
+TEST(SpecSteps, ASwapLandsOnItsBaseOnly) {
+  const Part late = [](TwinStory& s) {
+    ++s.topology.version;
+    s.publish(s.a);
+  };
+  expect_told(nothing, late, "Publish");
+}
+
+}  // namespace
+}  // namespace morula::invariants
