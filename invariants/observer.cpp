@@ -187,8 +187,8 @@ void Observer::store_asked(HandlerId handler, bool writes, Purpose purpose, std:
   if (writes && key.starts_with("shards/")) adoptions_.manifest_sent(key);
 }
 
-void Observer::store_sent(std::string_view key, std::string_view body) {
-  if (spec_steps_) spec_steps_->sent(key, body, now_());
+void Observer::store_sent(std::string_view key, std::string_view body, bool will_land) {
+  if (spec_steps_) spec_steps_->sent(key, body, will_land, now_());
 }
 
 void Observer::object_written(std::string_view key, std::string_view body) {

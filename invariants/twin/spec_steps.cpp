@@ -46,10 +46,10 @@ void SpecSteps::step(const StepEvent& event, Duration now) {
   }
 }
 
-void SpecSteps::sent(std::string_view key, std::string_view body, Duration now) {
+void SpecSteps::sent(std::string_view key, std::string_view body, bool will_land, Duration now) {
   findings_.set_time(now);
   if (key.starts_with(keys::kLogs)) return log_sent(key, body);
-  if (key == keys::kTopology) {
+  if (key == keys::kTopology && will_land) {
     const auto next = cell_.decoded_topology(body);
     if (next) transfers_.sent(cell_.log(next->writer), next);
   } else if (key.starts_with(keys::kManifests)) {
@@ -58,7 +58,7 @@ void SpecSteps::sent(std::string_view key, std::string_view body, Duration now) 
     const std::string name(key);
     SeenLog& by = cell_.log(next->writer);
     if (cell_.manifest(name) == nullptr) return transfers_.creation_sent(by, name);
-    manifests_.sent(by, name, next);
+    if (will_land) manifests_.sent(by, name, next);
   }
 }
 

@@ -32,8 +32,8 @@ class SpecSteps {
         transfers_(cell_, findings_) {}
 
   void step(const StepEvent& event, Duration now);
-  /// A put is sent, by this process's instance, that the store will carry out sooner or later.
-  void sent(std::string_view key, std::string_view body, Duration now);
+  /// A put is sent. `will_land`: the store carries it out, sooner or later.
+  void sent(std::string_view key, std::string_view body, bool will_land, Duration now);
   void written(std::string_view key, std::string_view body, Duration now);
   void removed(std::string_view key, Purpose purpose, Duration now);
 

@@ -75,8 +75,8 @@ void Checks::on_store_sent(const StoreRequest& request) {
   bool writes = request.call == StoreCall::kPut || request.call == StoreCall::kRemove ||
                 request.call == StoreCall::kRemoveMany;
   observer_.store_asked(handler(), writes, request.purpose, request.key);
-  if (request.body != nullptr && request.will_land) {
-    observer_.store_sent(request.key, **request.body);
+  if (request.body != nullptr) {
+    observer_.store_sent(request.key, **request.body, request.will_land);
   }
   judge();
 }

@@ -56,7 +56,7 @@ class TwinStory {
   void put_fence(const IncarnationId& victim, uint64_t seq, const IncarnationId& by) {
     const std::string key = keys::log_object(victim, LogSeq(seq));
     const std::string body = encode_fence(victim, LogSeq(seq), by, ++nonce_);
-    steps.sent(key, body, {});
+    steps.sent(key, body, true, {});
     written(key, body);
   }
   void fence(const IncarnationId& by, const IncarnationId& victim, uint64_t seq) {
@@ -123,7 +123,7 @@ class TwinStory {
     ++sent_.version;
     sent_.writer = by;
     sent_.nonce = Ulid{++nonce_, 0};
-    steps.sent(keys::kTopology, encode_topology(sent_), {});
+    steps.sent(keys::kTopology, encode_topology(sent_), true, {});
   }
   void land_topology() {
     topology = sent_;
@@ -207,7 +207,7 @@ class TwinStory {
     content.writer = by;
     content.nonce = Ulid{++nonce_, 0};
     manifests[key] = std::move(content);
-    steps.sent(key, encode_manifest(manifests[key]), {});
+    steps.sent(key, encode_manifest(manifests[key]), true, {});
   }
 
   uint64_t nonce_ = 0;
