@@ -49,7 +49,8 @@ bool report(const Storm& storm, const std::string& file) {
   for (const auto& [place, count] : storm.places().reached()) {
     print(std::to_string(count) + " x " + place + "\n");
   }
-  if (storm.lies() > 0) print(std::to_string(storm.lies()) + " lies\n");
+  print(std::to_string(storm.network().hung_up()) + " x a client hung up\n");
+  if (storm.network().lies() > 0) print(std::to_string(storm.network().lies()) + " lies\n");
   for (const auto& violation : verdict.kept()) print(to_string(violation) + "\n");
   if (!file.empty() && !verdict.empty()) std::ofstream(file) << histories_of(storm.observer());
   print((verdict.empty() ? "ok " : "WRONG ") + std::to_string(sum.operations) + " operations, " +

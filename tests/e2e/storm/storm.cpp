@@ -26,7 +26,7 @@ Storm::Storm(Loop& loop, StormOptions options)
       random_(options_.seed),
       observer_([this] { return loop_.now() - begun_; }, nothing_),
       curl_(loop, CurlClientConfig{}),
-      network_(curl_, options_.lie, options_.seed) {
+      network_(loop, curl_, options_.lie, options_.seed) {
   observer_.sees_clients_only();
   // One machine, one wall clock.
   observer_.watch_walls([this] {
@@ -63,10 +63,21 @@ std::vector<std::string> Storm::draw_paths(size_t round, Random& random) {
   return paths;
 }
 
+sim::ClientHabits Storm::draw_habits(Random& random) const {
+  sim::ClientHabits habits = sim::ClientHabits::draw(random, options_.pause, random.chance(1, 4));
+  // Patient readers, whose questions wait at an instance that sleeps until it wakes.
+  if (random.chance(1, 3)) {
+    habits.reads = 60;
+    habits.heads = 20;
+    habits.timeout = std::chrono::seconds(15);
+  }
+  return habits;
+}
+
 void Storm::work(Random random) {
   while (active()) {
     const size_t round = round_now();
-    const auto habits = sim::ClientHabits::draw(random, options_.pause, random.chance(1, 4));
+    const sim::ClientHabits habits = draw_habits(random);
     sim::Client client(++clients_, options_.urls, draw_paths(round, random), habits, observer_);
     client.run(env(random), [&] { return active() && round_now() == round; });
   }

@@ -21,7 +21,7 @@
 #include "prod/http/curl_client.hpp"
 #include "prod/loop.hpp"
 #include "sim/clients/client.hpp"
-#include "tests/e2e/storm/lying_network.hpp"
+#include "tests/e2e/storm/storm_network.hpp"
 #include "tests/e2e/storm/tally.hpp"
 
 namespace morula::storm {
@@ -31,7 +31,7 @@ struct StormOptions {
   std::vector<std::string> names;  // of the instances
   std::string tenant = "storm";    // tenants' names begin with it; they have no streams yet
   uint64_t seed = 1;
-  uint32_t workers = 12;                           // clients at a time
+  uint32_t workers = 16;                           // clients at a time
   uint32_t operators = 2;                          // who split, merge and move
   uint32_t streams = 6;                            // of a round, shared by its clients
   Duration pause = std::chrono::milliseconds(40);  // of a client between two operations, on average
@@ -53,7 +53,7 @@ class Storm {
   const invariants::Observer& observer() const { return observer_; }
   const Places& places() const { return places_; }
   const ChangesDone& changes() const { return changes_; }
-  uint64_t lies() const { return network_.lies(); }
+  const StormNetwork& network() const { return network_; }
   /// In one line, for whoever waits.
   std::string progress() const;
 
@@ -70,6 +70,7 @@ class Storm {
   void work(Random random);
   void operate(Random random);
   void read_everything();
+  sim::ClientHabits draw_habits(Random& random) const;
   Env env(Random& random);
 
   Loop& loop_;
@@ -80,7 +81,7 @@ class Storm {
   NoObjects nothing_;
   invariants::Observer observer_;
   CurlClient curl_;
-  LyingNetwork network_;
+  StormNetwork network_;
   MemoryStore store_;
   InlineCompute compute_;
   NoPlatform platform_;

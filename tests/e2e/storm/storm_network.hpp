@@ -1,6 +1,8 @@
-// The network of a client that is alone with servers it doesn't run: calls only, no serving. It can
-// be told to lie now and then, as a cell would that breaks its promises, to show that the client
-// finds that out.
+// The network of clients that are alone with servers they don't run: calls only, no serving.
+//
+// Some calls are hung up on before their answer is there, as by a client that is cut off: what they
+// asked for may be done or not, and its retry must find out. The network can also be told to lie
+// now and then, as a cell would that breaks its promises, to show that the clients notice.
 #pragma once
 
 #include <optional>
@@ -10,6 +12,7 @@
 #include "core/rt/network.hpp"
 #include "core/rt/random.hpp"
 #include "prod/http/curl_client.hpp"
+#include "prod/loop.hpp"
 
 namespace morula::storm {
 
@@ -20,10 +23,10 @@ enum class Lie : uint8_t {
 };
 std::optional<Lie> parse_lie(std::string_view text);
 
-class LyingNetwork final : public Network {
+class StormNetwork final : public Network {
  public:
-  LyingNetwork(CurlClient& client, Lie lie, uint64_t seed)
-      : client_(client), lie_(lie), random_(seed) {}
+  StormNetwork(Loop& loop, CurlClient& client, Lie lie, uint64_t seed)
+      : loop_(loop), client_(client), lie_(lie), random_(seed) {}
 
   std::string address() const override { return "http://nowhere:0"; }
   Result<HttpResponse> call(const std::string& address, const HttpRequest& request,
@@ -32,16 +35,22 @@ class LyingNetwork final : public Network {
   void stop_serving() override {}
 
   uint64_t lies() const { return lies_; }
+  uint64_t hung_up() const { return hung_up_; }
 
  private:
   /// What a HEAD says, as if the append had been done at that tail. Nullopt: it can't be pretended.
   std::optional<HttpResponse> pretend(const std::string& address, const HttpRequest& append,
                                       Time deadline);
 
+  /// When a call is given up.
+  Time draw_deadline(Time wanted);
+
+  Loop& loop_;
   CurlClient& client_;
   const Lie lie_;
   Random random_;
   uint64_t lies_ = 0;
+  uint64_t hung_up_ = 0;
 };
 
 }  // namespace morula::storm

@@ -1,4 +1,6 @@
-#include "tests/e2e/storm/lying_network.hpp"
+#include "tests/e2e/storm/storm_network.hpp"
+
+#include <algorithm>
 
 #include "core/stream/offset.hpp"
 
@@ -7,6 +9,9 @@ namespace morula::storm {
 namespace {
 
 constexpr uint64_t kLiesOneIn = 20;
+constexpr uint64_t kHangsUpOneIn = 15;
+constexpr uint64_t kHangsUpAfterUs = 200;  // at most, doubled so often as drawn: while the request
+constexpr uint64_t kDoublings = 8;         // is being carried out, however fast the store is
 
 /// Of one message of a stream of bytes, without a condition that can make it fail.
 bool is_plain_append(const HttpRequest& request) {
@@ -29,10 +34,17 @@ std::optional<Lie> parse_lie(std::string_view text) {
   return std::nullopt;
 }
 
-Result<HttpResponse> LyingNetwork::call(const std::string& address, const HttpRequest& request,
+Time StormNetwork::draw_deadline(Time wanted) {
+  if (!random_.chance(1, kHangsUpOneIn)) return wanted;
+  ++hung_up_;
+  const uint64_t most = kHangsUpAfterUs << random_.below(kDoublings);
+  return std::min(wanted, loop_.now() + std::chrono::microseconds(random_.below(most)));
+}
+
+Result<HttpResponse> StormNetwork::call(const std::string& address, const HttpRequest& request,
                                         Time deadline) {
   const bool lies = lie_ != Lie::kNone && is_plain_append(request) && random_.chance(1, kLiesOneIn);
-  if (!lies) return client_.call(address, request, deadline);
+  if (!lies) return client_.call(address, request, draw_deadline(deadline));
   if (lie_ == Lie::kLoses) {
     if (auto pretended = pretend(address, request, deadline)) return *std::move(pretended);
     return client_.call(address, request, deadline);
@@ -43,7 +55,7 @@ Result<HttpResponse> LyingNetwork::call(const std::string& address, const HttpRe
   return second;
 }
 
-std::optional<HttpResponse> LyingNetwork::pretend(const std::string& address,
+std::optional<HttpResponse> StormNetwork::pretend(const std::string& address,
                                                   const HttpRequest& append, Time deadline) {
   HttpRequest head;
   head.method = "HEAD";
