@@ -46,6 +46,7 @@ namespace morula {
   X(gc_young_table, "a table is garbage before its manifest is known to be lost")          \
   X(gc_young_manifest, "a manifest is garbage before its CAS is known to be lost")         \
   X(gc_deletes_fence, "the FENCE of a dead incarnation is garbage, too")                   \
+  X(collect_unfenced_stopped, "the log of who has stopped is garbage without a fence")     \
   X(gc_reads_manifests_before_topology, "what is in use is read before what lies there")   \
   X(checksum_ignored, "a block of a table whose checksum is wrong is used")                \
   X(disk_block_unchecked, "a block of the second tier is used as it is")                   \

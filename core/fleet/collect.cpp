@@ -141,6 +141,7 @@ bool Collector::is_over(const Members& members, const IncarnationId& incarnation
 Result<> Collector::fence(const IncarnationId& incarnation, const Members& members) {
   if (fenced_.contains(incarnation)) return {};
   const Member& member = members.at(incarnation.name);
+  if (member.state == MemberState::kStopped && mutated(Mutant::collect_unfenced_stopped)) return {};
   const LogSeq hint = member.incarnation == incarnation ? member.acknowledged : LogSeq(0);
   MORULA_TRY(fence_log(env_, self_, incarnation, hint, window_, retry_));
   fenced_.insert(incarnation);
