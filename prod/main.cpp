@@ -76,6 +76,8 @@ PREFIX is a shard as `show` names it: root, or its bits. INSTANCE is an instance
   morula cell move 01 b            instance b gets the shard
   morula cell drain a              every shard of a goes to the live instance with fewest;
                                    then `a` may be stopped without anybody waiting for it
+  morula cell balance              every live instance gets as many shards, or one more, by the
+                                   fewest moves
   morula cell show --url http://127.0.0.1:4438 --json | jq .shards
 
 What is asked for twice is done once: the second time it was so already, which is no error.
@@ -147,10 +149,10 @@ void add_cell_commands(CLI::App& cell, morula::CellOptions& options) {
     command.fallthrough();
     command.footer("Also takes --url and --json; see: morula cell --help");
     command.callback([&options, what] { options.what = what; });
-    if (what != What::kShow && what != What::kDrain) {
+    if (morula::names_shard(what)) {
       command.add_option("PREFIX", options.prefix, "The shard: root, or its bits")->required();
     }
-    if (what == What::kMove || what == What::kDrain) {
+    if (morula::names_instance(what)) {
       command.add_option("INSTANCE", options.instance, "An instance's name")->required();
     }
   };
@@ -159,6 +161,7 @@ void add_cell_commands(CLI::App& cell, morula::CellOptions& options) {
   add(What::kMerge, "merge", "Make one shard of its two halves; PREFIX is the one's.");
   add(What::kMove, "move", "Hand a shard over to an instance.");
   add(What::kDrain, "drain", "Hand every shard of an instance over to the others.");
+  add(What::kBalance, "balance", "Give every live instance as many shards as any other.");
   cell.require_subcommand(1);
   cell.footer(kCellFooter);
 }

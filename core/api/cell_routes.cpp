@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "core/api/cell_drain.hpp"
+#include "core/api/cell_relocation.hpp"
 #include "core/api/cell_report.hpp"
 #include "core/api/relay.hpp"
 #include "core/api/responses.hpp"
@@ -42,6 +42,13 @@ Result<std::string> parse_drain(const std::string& body) {
   return instance;
 }
 
+Result<> parse_balance(const std::string& body) {
+  if (body.empty()) return {};
+  const auto json = Json::parse(body);
+  MORULA_TRY(json);
+  return MemberReader(*json).finish();
+}
+
 HttpResponse invalid_body(const Error& error, std::string_view example) {
   return error_response(400, "invalid_body",
                         error.message + "; the body is like " + std::string(example));
@@ -74,10 +81,11 @@ HttpResponse CellRoutes::run() {
       {"/move", CellStep::Kind::kMove}};
   const auto step = kSteps.find(what_);
   const bool shows = what_.empty() || what_ == "/plan";
-  if (!shows && step == kSteps.end() && what_ != "/drain") {
+  const bool relocates = what_ == "/drain" || what_ == "/balance";
+  if (!shows && step == kSteps.end() && !relocates) {
     return error_response(404, "not_found",
                           "there is nothing here; of the cell there are /v1/cell and, below it, "
-                          "plan, split, merge, move and drain");
+                          "plan, split, merge, move, drain and balance");
   }
   if (shows) {
     const bool reads = request_.method == "GET" || request_.method == "HEAD";
@@ -89,7 +97,8 @@ HttpResponse CellRoutes::run() {
     return error_response(413, "too_large",
                           "the body has up to " + std::to_string(kBodyBytesMax) + " bytes");
   }
-  return step == kSteps.end() ? drain() : change(step->second);
+  if (step != kSteps.end()) return change(step->second);
+  return what_ == "/drain" ? drain() : balance();
 }
 
 HttpResponse CellRoutes::show() {
@@ -131,7 +140,12 @@ HttpResponse CellRoutes::change(CellStep::Kind kind) {
 HttpResponse CellRoutes::drain() {
   auto instance = parse_drain(request_.body);
   if (!instance) return invalid_body(instance.error(), R"({"instance":"i2"})");
-  return CellDrain(env_, config_, control_, *std::move(instance)).run();
+  return relocate(env_, config_, control_, Drain(*std::move(instance)));
+}
+
+HttpResponse CellRoutes::balance() {
+  if (auto read = parse_balance(request_.body); !read) return invalid_body(read.error(), "{}");
+  return relocate(env_, config_, control_, Balance());
 }
 
 }  // namespace morula

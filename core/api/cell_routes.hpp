@@ -12,12 +12,14 @@
 //   POST /v1/cell/move   {"prefix":"0","to":"i2"}      the instance i2 gets the shard
 //   POST /v1/cell/drain  {"instance":"i2"}             every shard of i2 goes to the live instance
 //                                                      with fewest
+//   POST /v1/cell/balance {}                           every live instance gets as many shards, or
+//                                                      one more, by the fewest moves
 //
 // `prefix` is "root" or 1 to 12 of 0 and 1. Of moves, those are told that live owners know of;
 // `silent` names the owners that did not answer; another instance is told `moves` alone. A change
 // says what is to be: it is answered
 // {"changed","version"} once it is so, with `changed` false if it was so before; `version` is of a
-// topology that has it. Of drain, `moved` and `left` say what became of each shard.
+// topology that has it. Of drain and balance, `moved` and `left` say what became of each shard.
 //
 //  status  code               when
 //  200
@@ -34,7 +36,7 @@
 //  413     too_large          more than 4 KiB
 //  503     moving             the shard is changing hands, or its owner does not answer
 //  503     cell_busy          its owner is busy with another change of it
-//  503     drain_incomplete   some shards could not be moved now
+//  503     drain_incomplete, balance_incomplete   some shards could not be moved now
 //  503     outcome_unknown    the change may have been made; asking again is safe, and tells
 //  503     store_unavailable
 #pragma once
@@ -76,6 +78,7 @@ class CellRoutes {
   HttpResponse show_plan();
   HttpResponse change(CellStep::Kind kind);
   HttpResponse drain();
+  HttpResponse balance();
 
   const Env& env_;
   const ApiConfig& config_;

@@ -42,16 +42,20 @@ std::string_view name_of(What what) {
       return "move";
     case What::kDrain:
       return "drain";
+    case What::kBalance:
+      return "balance";
   }
   return "?";
 }
 
+bool relocates(What what) {
+  return what == What::kDrain || what == What::kBalance;
+}
+
 Result<> check(const CellOptions& options) {
   MORULA_TRY(check_instance_url("--url", options.url));
-  const bool names_shard = options.what != What::kShow && options.what != What::kDrain;
-  if (names_shard) MORULA_TRY(Prefix::parse(options.prefix));
-  const bool names_instance = options.what == What::kMove || options.what == What::kDrain;
-  if (!names_instance || is_valid_instance_name(options.instance)) return {};
+  if (names_shard(options.what)) MORULA_TRY(Prefix::parse(options.prefix));
+  if (!names_instance(options.what) || is_valid_instance_name(options.instance)) return {};
   return fail(ErrorCode::kInvalid,
               "\"" + options.instance + "\" is no instance's name: 1 to 63 of a-z, 0-9 and -");
 }
@@ -65,7 +69,7 @@ HttpRequest request_of(const CellOptions& options) {
   request.target += "/" + std::string(name_of(options.what));
   request.headers.set("Content-Type", "application/json");
   Json::Object body;
-  if (options.what != What::kDrain) body.emplace("prefix", options.prefix);
+  if (names_shard(options.what)) body.emplace("prefix", options.prefix);
   if (options.what == What::kMove) body.emplace("to", options.instance);
   if (options.what == What::kDrain) body.emplace("instance", options.instance);
   request.body = Json(std::move(body)).compact();
@@ -88,7 +92,7 @@ Refusal refusal_of(const HttpResponse& response, const Json* body) {
 }
 
 /// "01 -> i2" for each of `shards`, one a line.
-void print_drained(const Json& body) {
+void print_relocated(const Json& body) {
   const auto moved = body.array_at("moved").value_or(Json::Array());
   const auto left = body.array_at("left").value_or(Json::Array());
   for (const Json& shard : moved) {
@@ -111,7 +115,7 @@ int print_done(const CellOptions& options, const HttpResponse& response, const J
     print(fmt::format("cell at {} ({}), {}", options.url, report->asked, text_of(*report)));
     return kCellDone;
   }
-  if (options.what == What::kDrain) print_drained(body);
+  if (relocates(options.what)) print_relocated(body);
   std::string what = std::string(name_of(options.what));
   if (!options.prefix.empty()) what += " " + options.prefix;
   if (!options.instance.empty()) what += " " + options.instance;
@@ -127,15 +131,16 @@ int print_answer(const CellOptions& options, const HttpResponse& response) {
   if (response.status == 200 && body) {
     return options.json ? kCellDone : print_done(options, response, *body);
   }
-  if (!options.json && body && body->find("left") != nullptr) print_drained(*body);
+  if (!options.json && body && body->find("left") != nullptr) print_relocated(*body);
   const Refusal refusal = refusal_of(response, body ? &*body : nullptr);
   complain(fmt::format("{} ({} {})", refusal.message, response.status, refusal.code));
   return kCellRefused;
 }
 
-/// A drain that got somewhere is asked for again: there may be more than one request has time for.
+/// A drain or balance that got somewhere is asked for again: there may be more than one request has
+/// time for.
 bool goes_on(const CellOptions& options, const HttpResponse& response) {
-  if (options.what != What::kDrain || response.status != 503) return false;
+  if (!relocates(options.what) || response.status != 503) return false;
   const auto body = Json::parse(response.body);
   return body && !body->array_at("moved").value_or(Json::Array()).empty();
 }

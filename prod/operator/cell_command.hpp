@@ -10,14 +10,22 @@
 namespace morula {
 
 struct CellOptions {
-  enum class What : uint8_t { kShow, kSplit, kMerge, kMove, kDrain };
+  enum class What : uint8_t { kShow, kSplit, kMerge, kMove, kDrain, kBalance };
   What what = What::kShow;
   std::string url = "http://" + ServeOptions().listen;
   bool json = false;
-  std::string prefix;    // with kSplit, kMerge, kMove
-  std::string instance;  // with kMove, kDrain: a name
+  std::string prefix;    // if names_shard
+  std::string instance;  // if names_instance
 };
-/// All but what the command's arguments say.
+/// What the command's arguments are.
+constexpr bool names_shard(CellOptions::What what) {
+  using What = CellOptions::What;
+  return what == What::kSplit || what == What::kMerge || what == What::kMove;
+}
+constexpr bool names_instance(CellOptions::What what) {
+  return what == CellOptions::What::kMove || what == CellOptions::What::kDrain;
+}
+/// All but the command's arguments.
 std::vector<Option> option_table(CellOptions& options);
 
 // How the command ends.

@@ -34,11 +34,20 @@ std::string code_of(const HttpResponse& response) {
 
 /// What cell_routes.hpp says of changes that can't be made, or not now.
 bool is_foreseen(int status, std::string_view code) {
-  constexpr std::array<std::string_view, 13> kCodes = {
-      "no_such_shard", "no_such_instance", "refused",         "divided",
-      "not_live",      "nobody_else",      "moving",          "cell_busy",
-      "moved",         "drain_incomplete", "outcome_unknown", "store_unavailable",
-      "not_serving"};
+  constexpr std::array<std::string_view, 14> kCodes = {"no_such_shard",
+                                                       "no_such_instance",
+                                                       "refused",
+                                                       "divided",
+                                                       "not_live",
+                                                       "nobody_else",
+                                                       "moving",
+                                                       "cell_busy",
+                                                       "moved",
+                                                       "drain_incomplete",
+                                                       "balance_incomplete",
+                                                       "outcome_unknown",
+                                                       "store_unavailable",
+                                                       "not_serving"};
   const bool refused = status == 404 || status == 409 || status == 503 || status == 307;
   return refused && std::ranges::find(kCodes, code) != kCodes.end();
 }
@@ -92,7 +101,7 @@ void CellOperator::look(const Env& env) {
 
 void CellOperator::change_something(const Env& env) {
   const uint64_t steps = habits_.splits + habits_.merges + habits_.moves;
-  if (env.random.below(steps + habits_.drains) >= steps) return drain(env);
+  if (env.random.below(steps + habits_.relocations) >= steps) return relocate(env);
   const bool nonsense = shards_.empty() || env.random.below(10) < habits_.nonsense;
   const CellStep step = nonsense ? draw_nonsense(env) : draw_step(env);
   if (env.random.below(10) >= habits_.two_at_once) return ask(env, step);
@@ -160,12 +169,15 @@ void CellOperator::ask(const Env& env, const CellStep& step) {
   on_done(step, {*changed, Version(*version)}, asked_at);
 }
 
-void CellOperator::drain(const Env& env) {
+void CellOperator::relocate(const Env& env) {
   HttpRequest request;
   request.method = "POST";
-  request.target = std::string(kCellPath) + "/drain";
+  const bool drains = env.random.chance(1, 2);
+  request.target = std::string(kCellPath) + (drains ? "/drain" : "/balance");
   request.headers.set("Content-Type", "application/json");
-  request.body = Json(Json::Object{{"instance", some(env, names_)}}).compact();
+  Json::Object body;
+  if (drains) body.emplace("instance", some(env, names_));
+  request.body = Json(std::move(body)).compact();
   call(env, request);
 }
 

@@ -1,6 +1,6 @@
-// An operator of the cell: one process that asks random instances for splits, merges, moves and
-// drains, one after the other. Some can't be done, some are so already, some go by what he saw long
-// ago, some come at once with another of the same lineage.
+// An operator of the cell: one process that asks random instances for splits, merges, moves,
+// drains and balances, one after the other. Some can't be done, some are so already, some go by
+// what he saw long ago, some come at once with another of the same lineage.
 #pragma once
 
 #include <functional>
@@ -31,7 +31,7 @@ class CellOperator {
   void run(const Env& env, const std::function<bool()>& active);
 
   bool done() const { return done_; }
-  /// Steps and drains that were answered, or given up.
+  /// Steps and relocations that were answered, or given up.
   uint64_t operations() const { return operations_; }
 
  private:
@@ -46,7 +46,7 @@ class CellOperator {
   CellStep draw_nonsense(const Env& env) const;
   CellStep draw_relative(const Env& env, const CellStep& of) const;
   void ask(const Env& env, const CellStep& step);
-  void drain(const Env& env);
+  void relocate(const Env& env);
   /// The answer's body if it is 200; otherwise empty.
   std::string call(const Env& env, const HttpRequest& request);
   const std::string& some(const Env& env, const std::vector<std::string>& of) const;

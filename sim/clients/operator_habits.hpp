@@ -13,7 +13,7 @@ struct OperatorHabits {
   uint32_t splits = 4;                              // weights
   uint32_t merges = 4;
   uint32_t moves = 3;
-  uint32_t drains = 0;
+  uint32_t relocations = 0;  // drains and balances
   uint8_t bits_max = 3;      // no shard is split beyond
   uint32_t nonsense = 2;     // of 10: what can't be done, or is so already
   uint32_t two_at_once = 0;  // of 10: with another of the same lineage, at another instance

@@ -50,7 +50,7 @@ void move_storm(Plan& plan, Random& random) {
   plan.operators.splits = 1;
   plan.operators.merges = 1;
   plan.operators.moves = 10;
-  plan.operators.drains = static_cast<uint32_t>(random.below(2));
+  plan.operators.relocations = static_cast<uint32_t>(random.below(2));
   plan.operators.bits_max = 2;
   plan.instance.first_prefix_bits = static_cast<uint8_t>(random.below(3));
   plan.instance.shard.unflushed_bytes_max = random.chance(1, 2) ? 12'000 : 100'000;

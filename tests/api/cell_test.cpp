@@ -190,12 +190,26 @@ TEST_F(CellTest, ADrainSpreadsTheShardsOverTheOthers) {
   });
 }
 
+TEST_F(CellTest, ABalanceMovesOnlyTheExcess) {
+  cell_.own({{"000", "i1"}, {"001", "i1"}, {"01", "i1"}, {"10", "i2"}, {"11", "i1"}});
+  run([&] {
+    const HttpResponse balanced = ask(i2_, "/balance", "{}");
+    EXPECT_TRUE(changed(balanced));
+    EXPECT_EQ(json_of(balanced).array_at("moved")->size(), 2u);
+    EXPECT_FALSE(changed(ask(i3_, "/balance", "{}")));
+    cell_.own({{"0", "i1"}, {"1", "i1"}});
+    i1_.control.failures = {{ErrorCode::kInvalid, "not today"}};
+    EXPECT_EQ(code_of(ask(i2_, "/balance", "{}")), "balance_incomplete");
+    EXPECT_TRUE(changed(ask(i2_, "/balance", "{}")));
+  });
+}
+
 TEST_F(CellTest, ADrainTellsWhatIsLeftAndWhy) {
   cell_.own({{"00", "i1"}, {"01", "i1"}, {"1", "i1"}});
   i1_.control.failures = {{ErrorCode::kInvalid, "no"}};
   run([&] {
     EXPECT_TRUE(changed(ask(i2_, "/drain", R"({"instance":"i1"})"))) << "a second round takes it";
-    EXPECT_EQ(cell_.shown(), "00:i2 01:i2 1:i3");
+    EXPECT_EQ(cell_.shown(), "00:i2 01:i3 1:i2");
     cell_.own({{"0", "i1"}, {"1", "i1"}});
     i1_.control.failures.assign(4, {ErrorCode::kInvalid, "not today"});
     const HttpResponse left = ask(i2_, "/drain", R"({"instance":"i1"})");

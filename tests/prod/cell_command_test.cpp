@@ -203,6 +203,16 @@ TEST(CellCommand, DrainsUntilItGetsNoFurther) {
   EXPECT_EQ(server.asked().size(), 3u);
 }
 
+TEST(CellCommand, BalancesByASingleWord) {
+  CannedServer server({{200,
+                        R"({"changed":true,"version":7,
+                            "moved":[{"prefix":"01","to":"c"}],"left":[]})"}});
+  const Ran ran = run(options_of(What::kBalance), server.url());
+  EXPECT_EQ(ran.code, kCellDone);
+  EXPECT_EQ(ran.out, "shard 01 moved to c\nbalance: done, topology version 7\n");
+  EXPECT_EQ(server.asked().size(), 1u);
+}
+
 TEST(CellCommand, WrongUsageAsksNobody) {
   const std::string url = "http://127.0.0.1:1";
   EXPECT_EQ(run(options_of(What::kSplit, "012"), url).code, kCellUsage);

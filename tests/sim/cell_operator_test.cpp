@@ -54,7 +54,7 @@ TEST(CellOperator, AsksForAllKindsOfChangesAndIsAnsweredTruly) {
   answers.written(cell.topology);
 
   OperatorHabits habits;
-  habits.drains = 1;
+  habits.relocations = 1;
   habits.two_at_once = 3;
   std::deque<CellOperator> people;
   std::multiset<CellStep::Kind> done;

@@ -85,7 +85,7 @@ void Storm::work(Random random) {
 
 void Storm::operate(Random random) {
   sim::OperatorHabits habits;
-  habits.drains = 1;
+  habits.relocations = 1;
   habits.two_at_once = 2;
   sim::CellOperator person(options_.urls, options_.names, habits);
   person.now = [] { return Version(0); };
