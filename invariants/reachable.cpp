@@ -102,6 +102,13 @@ void Reachable::read_manifest(const std::string& key, Duration now) {
                        key + " is no manifest: " + manifest.error().message);
     return;
   }
+  const auto before = manifests_.find(key);
+  if (before != manifests_.end() && before->second.sealed &&
+      before->second.version != manifest->version) {
+    violations_.report(Invariant::kOwnershipRule, now,
+                       key + " was sealed, and was changed by " + manifest->writer.text() +
+                           " all the same: who comes next goes by what it was (R0)");
+  }
   check_manifest(key, *manifest, now);
   check_row(key, *manifest, now);
   for (const ManifestLog& log : manifest->logs) {

@@ -65,7 +65,8 @@ struct Instance::Impl final : ShardHost, CellControl {
   Result<> look();
   Result<> begin_cell();
   Result<> take_over(const IncarnationId& owner, LogSeq hint);
-  Takeover::Part part_of(const IncarnationId& victim);
+  bool takes_all(const IncarnationId& victim);
+  Takeover::Part part_of(const IncarnationId& victim, bool all);
   Result<std::vector<std::shared_ptr<Shard>>> open_adopted(std::vector<AdoptedShard> adopted);
   Result<> serve(std::vector<AdoptedShard> adopted);
   void begin_serving(const std::shared_ptr<Shard>& shard);

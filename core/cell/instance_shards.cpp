@@ -38,9 +38,11 @@ class Counted {
 
 // Reads the topology, and looks after every owner that isn't this incarnation.
 Result<> Instance::Impl::look() {
+  const bool had_one = shards.topology().has_value();
   auto topology = read_topology(env, config.retry);
   MORULA_TRY(topology);
-  if (!*topology) return begin_cell();
+  if (!*topology)
+    return had_one ? fail(ErrorCode::kCorrupt, "topology.json is gone") : begin_cell();
   std::set<IncarnationId> owners;
   for (const TopologyShard& row : (*topology)->content.shards) {
     if (row.owner != self) owners.insert(row.owner);
@@ -65,7 +67,10 @@ Result<> Instance::Impl::look() {
 
 /// Creates the first topology, unless there must have been one: it was deleted, then, by hand.
 Result<> Instance::Impl::begin_cell() {
-  if (shards.topology()) return fail(ErrorCode::kCorrupt, "topology.json is gone");
+  // The answer that there is none was late.
+  const bool told_meanwhile = shards.topology().has_value();
+  env.trace.sometimes("a topology was learnt before an answer that there is none", told_meanwhile);
+  if (told_meanwhile) return {};
   if (auto no_data = require_no_data(env, config.retry, keys::kTopology); !no_data) {
     auto topology = read_topology(env, config.retry);
     MORULA_TRY(topology);
@@ -79,28 +84,37 @@ Result<> Instance::Impl::begin_cell() {
   return serve(std::move(*first));
 }
 
-/// Null: all.
-Takeover::Part Instance::Impl::part_of(const IncarnationId& victim) {
+/// Whether the other survivors have had time enough for their parts.
+bool Instance::Impl::takes_all(const IncarnationId& victim) {
   const Time since = over_since.try_emplace(victim, env.clock.now()).first->second;
-  if (env.clock.now() - since >= kLooksForOthers * config.lease.watch_interval) return nullptr;
+  return env.clock.now() - since >= kLooksForOthers * config.lease.watch_interval;
+}
+
+Takeover::Part Instance::Impl::part_of(const IncarnationId& victim, bool all) {
   struct Shares {
     std::optional<Version> of;
     std::map<Prefix, std::string> shares;
   };
-  return
-      [this, victim, known = Shares{}](const Topology& topology, const TopologyShard& row) mutable {
-        if (known.of != topology.version) {
-          known = {topology.version, share_out(topology, victim, membership.live())};
-        }
-        return known.shares.at(row.prefix) == self.name;
-      };
+  return [this, victim, all, known = Shares{}](const Topology& topology,
+                                               const TopologyShard& row) mutable {
+    // It was here, was given away or taken, and has an owner that is over by now: what is left of
+    // it here goes first.
+    const bool left = shards.is_here(row.prefix);
+    env.trace.sometimes("a shard came back before it was gone", left);
+    if (left || all) return !left;
+    if (known.of != topology.version) {
+      known = {topology.version, share_out(topology, victim, membership.live())};
+    }
+    return known.shares.at(row.prefix) == self.name;
+  };
 }
 
 Result<> Instance::Impl::take_over(const IncarnationId& owner, LogSeq hint) {
   if (ending.is_set()) return {};  // it gives its own away
-  const Takeover::Part part = part_of(owner);
+  const bool all = takes_all(owner);
+  const Takeover::Part part = part_of(owner, all);
   const std::optional<Topology>& known = shards.topology();
-  if (part && std::ranges::none_of(known->shards, [&](const TopologyShard& row) {
+  if (std::ranges::none_of(known->shards, [&](const TopologyShard& row) {
         return row.owner == owner && part(*known, row);
       })) {
     return {};
@@ -118,7 +132,7 @@ Result<> Instance::Impl::take_over(const IncarnationId& owner, LogSeq hint) {
     return takeover.run(owner, *fence, part);
   }();
   MORULA_TRY(adopted);
-  env.trace.sometimes("survivors shared a dead member's shards", part && !adopted->empty());
+  env.trace.sometimes("survivors shared a dead member's shards", !all && !adopted->empty());
   return serve(std::move(*adopted));
 }
 

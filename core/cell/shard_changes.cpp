@@ -165,6 +165,7 @@ Result<Changed> ShardChanges::change(
 
 Result<Changed> ShardChanges::after_loss(Held held, Topology now) {
   const std::string prefix = held.shards.front()->prefix().text();
+  Reopen(held.shards);  // of two halves one may be left
   held.locks.clear();
   held.hold.release();
   map_.learn(std::move(now));

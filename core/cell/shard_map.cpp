@@ -46,7 +46,7 @@ bool ShardMap::is_held(Prefix prefix) const {
 
 bool ShardMap::is_here(Prefix prefix) const {
   if (!here_) return false;
-  if (here_->rows.find_shard(prefix) != nullptr) return true;
+  if (is_held(prefix) || here_->rows.find_shard(prefix) != nullptr) return true;
   return std::ranges::any_of(here_->rows.all(),
                              [&](const auto& shard) { return shard->prefix().overlaps(prefix); });
 }

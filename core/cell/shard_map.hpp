@@ -50,7 +50,7 @@ class ShardMap : public Placement {
   };
   /// nullopt: a part of it is held.
   std::optional<Hold> hold(std::vector<Prefix> prefixes);
-  /// Whether something of the space is served here, or was until a moment ago.
+  /// Whether something of the space is served or held here, or was until a moment ago.
   bool is_here(Prefix prefix) const;
   /// Nothing is served here any more: requests under way end as moved, unless they have written.
   void stop_serving() { here_->rows.remove_all(); }

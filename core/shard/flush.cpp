@@ -112,10 +112,14 @@ Manifest Shard::flushed_manifest(LogSeq from, const std::vector<NewTable>& table
   return next;
 }
 
-bool Shard::may_publish(const MadeFor& manifest) const {
-  const bool may = !retired_ && manifest == manifest_key();
-  env_.trace.sometimes("tables were made for a manifest that was replaced meanwhile", !may);
-  return may;
+bool Shard::may_publish(const MadeFor& made_for) const {
+  const bool named = !retired_ && made_for == manifest_key();
+  env_.trace.sometimes("tables were made for a manifest that was replaced meanwhile", !named);
+  // Sealed by this instance, for a change that was given up before it was settled: others may have
+  // read it as it is.
+  env_.trace.sometimes("tables were made for a manifest that was sealed meanwhile",
+                       named && manifest().sealed);
+  return named && !manifest().sealed;
 }
 
 Result<std::vector<Shard::NewTable>> Shard::write_tables(

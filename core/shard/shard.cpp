@@ -227,7 +227,7 @@ Error Shard::backlog_error() const {
 }
 
 Error Shard::reopened_error() const {
-  return {ErrorCode::kBusy, "the shard's manifest was replaced meanwhile: begins anew"};
+  return {ErrorCode::kBusy, "the shard's manifest was replaced or sealed meanwhile: begins anew"};
 }
 
 Generation Shard::next_generation(std::optional<Generation> last) const {

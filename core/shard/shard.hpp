@@ -150,8 +150,9 @@ class Shard {
   Result<std::vector<NewTable>> write_tables(const std::vector<ClippedMemtable>& memtables,
                                              Purpose purpose);
   std::vector<ClippedMemtable> frozen_rows() const;
-  /// Whether what was made for `manifest` may be published now (OWNERSHIP R8). The mutex is held.
-  bool may_publish(const MadeFor& manifest) const;
+  /// Whether what was made for a manifest may be published now: it is the shard's, and not sealed
+  /// (OWNERSHIP R0, R8). The mutex is held.
+  bool may_publish(const MadeFor& made_for) const;
   Result<NewTable> upload(ManifestTable entry, BuiltTable built, Purpose purpose);
   Result<std::shared_ptr<const Table>> open_table(const ManifestTable& entry, Purpose purpose);
   /// The manifest names these now.

@@ -142,6 +142,30 @@ TEST(Instance, EndsWhenTheTopologyIsDeletedUnderIt) {
   });
 }
 
+// b asks before there is a topology, and hears so after an operator's question has shown it one.
+TEST(Instance, ALateAnswerThatThereIsNoTopologyIsNoDeletion) {
+  Cell cell;
+  sim::Process& b = cell.start("b", 2);
+  bool first = true;
+  cell.world.store().set_fates([&](const sim::StoreRequest& request) {
+    sim::StoreFate fate;
+    const bool late = request.process == b.id() && request.key == "topology.json" && first;
+    if (late) fate.to_caller = seconds(4);
+    if (late) first = false;
+    // So that b is the first to ask.
+    if (request.process != b.id() && request.key == "cell.json") fate.to_store = milliseconds(500);
+    return fate;
+  });
+  cell.with_a([&](const Env& env, sim::Process&) {
+    env.clock.sleep(seconds(2));
+    EXPECT_EQ(Cell::ask(env, "b", "GET", "/v1/cell").status, 200);
+    env.clock.sleep(seconds(10));
+    EXPECT_FALSE(first);
+    EXPECT_EQ(cell.ended("b"), "");
+    EXPECT_EQ(Cell::create(env, "b").status, 201);
+  });
+}
+
 TEST(Instance, NothingIsCollectedFromACellThatHasLostItsTopology) {
   sim::TestWorld world;
   world.run([&](const Env& env) {

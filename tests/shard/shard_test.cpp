@@ -186,6 +186,27 @@ TEST(Shard, RefusesAppendsAtItsBoundAndDeletesLater) {
   });
 }
 
+// It sealed it for a change that was given up before it was settled: somebody may have read it.
+TEST(Shard, DoesNotChangeWhatItHasSealed) {
+  sim::TestWorld world;
+  in_world(world, [&](const Env& env, Scope& scope, std::list<Owner>& owners) {
+    Owner& a = owners.emplace_back(env, "a", scope);
+    a.begin();
+    a.shard->apply(stream(1), changed_rows_of({hot(stream(1), 1, 1)}));
+    {
+      const MutexLock lock(a.shard->manifest_mutex());
+      EXPECT_EQ(a.shard->Seal(), Shard::Swapped::kDone);
+    }
+    const std::string sealed = *world.store().peek(a.shard->manifest_key());
+    scope.spawn("flusher", [&] { a.shard->run_flusher(); });
+    a.shard->request_flush();
+    env.clock.sleep(std::chrono::seconds(5));
+    EXPECT_EQ(*world.store().peek(a.shard->manifest_key()), sealed);
+    EXPECT_EQ(a.value(stream(1)), "v");
+    scope.cancel();
+  });
+}
+
 TEST(Shard, DrawsGenerationsAboveTheLastAndTheMark) {
   sim::TestWorld world;
   in_world(world, [&](const Env& env, Scope& scope, std::list<Owner>& owners) {
