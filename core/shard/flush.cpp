@@ -1,5 +1,6 @@
 // Flush (OWNERSHIP R2): from memtables into tables, and the manifest that names them.
 
+#include "core/base/check.hpp"
 #include "core/base/mutant.hpp"
 #include "core/lsm/table_builder.hpp"
 #include "core/rt/clock.hpp"
@@ -72,17 +73,26 @@ Result<Shard::Swapped> Shard::Flush() {
   MORULA_TRY(swapped);
   if (*swapped == Swapped::kSealed) return Swapped::kSealed;
 
-  adopted_.from = std::move(pin);
-  flushed_at_ = cut_at;
-  publish(*std::move(tables));
-  unpublished_.clear();
-  frozen_.erase(frozen_.begin(), frozen_.begin() + static_cast<ptrdiff_t>(flushed_memtables));
-  rebuild_readers();
-  account();
+  env_.trace.sometimes("a shard was dropped while its flush's CAS was under way", retired_);
+  if (!retired_) {
+    adopted_.from = std::move(pin);
+    flushed_at_ = cut_at;
+    publish(*std::move(tables));
+    unpublished_.clear();
+    thaw(flushed_memtables);
+  }
   env_.trace.step(
       {Step::kFlush, log_.incarnation().text(), prefix().text(), from.value, next.version.value});
   compactor_.wake_all();
   return Swapped::kDone;
+}
+
+/// The oldest `count` are in tables now.
+void Shard::thaw(size_t count) {
+  MORULA_CHECK(count <= frozen_.size());
+  frozen_.erase(frozen_.begin(), frozen_.begin() + static_cast<ptrdiff_t>(count));
+  rebuild_readers();
+  account();
 }
 
 void Shard::publish(std::vector<NewTable> tables) {

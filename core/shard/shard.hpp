@@ -165,6 +165,7 @@ class Shard {
   uint64_t write_pressure() const;
   void count_unmerged();
   void freeze();
+  void thaw(size_t count);
   /// The memtables have grown or gone.
   void account();
   bool flush_due() const;

@@ -109,6 +109,39 @@ TEST(Shard, StopsFlushingWhenItsManifestIsSealed) {
   });
 }
 
+// As when a process is stopped in the middle of it, and finds when it wakes that the shard is
+// another's by now.
+TEST(Shard, IsDroppedWhileAFlushThatHasLandedStillWaitsForItsAnswer) {
+  sim::TestWorld world;
+  world.store().set_fates([](const sim::StoreRequest& request) {
+    sim::StoreFate fate;
+    const bool swaps = request.call == sim::StoreCall::kPut && request.key.starts_with("shards/");
+    if (swaps) fate.to_caller = std::chrono::seconds(1);
+    return fate;
+  });
+  in_world(world, [&](const Env& env, Scope& scope, std::list<Owner>& owners) {
+    Owner& a = owners.emplace_back(env, "a", scope);
+    a.begin();
+    a.shard->apply(stream(1), changed_rows_of({hot(stream(1), 1, 1, "x")}));
+    bool ended = false;
+    with_scope(env.domain, [&](Scope& flusher) {
+      flusher.spawn("flusher", [&] {
+        a.shard->run_flusher();
+        ended = true;
+      });
+      a.shard->request_flush();
+      env.clock.sleep(std::chrono::milliseconds(200));
+      EXPECT_EQ(world.store().keys("sst/").size(), 1u);
+      EXPECT_TRUE(a.shard->manifest().tables.empty());
+      a.shard->retire();
+      flusher.join();
+    });
+    EXPECT_TRUE(ended);
+    EXPECT_EQ(a.shard->from(),
+              LogSeq(0));  // no pin of the log that would keep it from being trimmed
+  });
+}
+
 TEST(Shard, ReplaysMoreThanItsMemoryBySpillingAndPublishesThatWithItsFirstFlush) {
   sim::TestWorld world;
   in_world(world, [&](const Env& env, Scope& scope, std::list<Owner>& owners) {
