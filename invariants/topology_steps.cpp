@@ -1,6 +1,7 @@
 #include "invariants/topology_steps.hpp"
 
 #include <algorithm>
+#include <bitset>
 #include <set>
 #include <tuple>
 
@@ -19,22 +20,22 @@ class Named {
  public:
   void add(Name name, Prefix clip) {
     const uint64_t width = uint64_t{1} << (Prefix::kMaxLength - clip.length);
-    for (uint64_t i = 0; i < width; ++i) slots_[name].insert(clip.bits * width + i);
+    Slots& slots = slots_[std::move(name)];
+    for (uint64_t i = 0; i < width; ++i) slots.set(clip.bits * width + i);
   }
   /// What this has and `other` hasn't; nullopt: nothing.
   std::optional<Name> beyond(const Named& other) const {
     for (const auto& [name, slots] : slots_) {
       const auto found = other.slots_.find(name);
-      const bool has =
-          found != other.slots_.end() &&
-          std::includes(found->second.begin(), found->second.end(), slots.begin(), slots.end());
+      const bool has = found != other.slots_.end() && (slots & ~found->second).none();
       if (!has) return name;
     }
     return std::nullopt;
   }
 
  private:
-  std::map<Name, std::set<uint64_t>> slots_;
+  using Slots = std::bitset<size_t{1} << Prefix::kMaxLength>;
+  std::map<Name, Slots> slots_;
 };
 
 using LogRange = std::tuple<std::string, LogSeq, std::optional<LogSeq>>;

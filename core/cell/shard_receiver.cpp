@@ -71,7 +71,7 @@ Result<LogSeq> ShardReceiver::Accept(const AcceptMessage& message) {
   if (mutated(Mutant::pin_dropped_early)) promise.from.release();
   promises_.insert_or_assign(message.attempt, std::move(promise));
   env_.trace.step({Step::kAccept, log_.incarnation().text(), message.shard.text(), from.value,
-                   message.topology.value});
+                   message.topology.value, message.attempt.low});
   return from;
 }
 

@@ -27,6 +27,7 @@ namespace morula {
 ///   Publish      subject: shard             other: topology version
 ///   HandOff      subject: shard             other: topology version
 ///   Accept       subject: shard             position: q             other: version of the ask
+///                attempt: of the ask, part of its id
 ///   Split        subject: the parent        position: the halves' epoch
 ///   Merge        subject: the whole         position: its epoch
 ///   Reopen       subject: shard             position: its epoch
@@ -40,6 +41,7 @@ struct StepEvent {
   std::string_view subject = {};
   uint64_t position = 0;
   uint64_t other = 0;
+  uint64_t attempt = 0;
 };
 
 /// kError means that a promise is broken or damage was found: in simulation it fails the seed

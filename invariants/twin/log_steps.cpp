@@ -211,7 +211,9 @@ void LogSteps::Fence(const SeenLog& taker, SeenLog& victim, uint64_t seq) {
   victim.fenced_by[taker.number] = seq;
 }
 
-void LogSteps::Accept(const SeenLog& receiver, Prefix shard, uint64_t q, Version base) {
+void LogSteps::Accept(const SeenLog& receiver, Prefix shard, const StepEvent& event) {
+  const uint64_t q = event.position;
+  const Version base(event.other);
   // Batches that were cut count as sent: what joins the log from now on comes after them.
   const bool is_next = q >= receiver.next_lowest() && q <= receiver.next_highest();
   State state;
@@ -219,13 +221,18 @@ void LogSteps::Accept(const SeenLog& receiver, Prefix shard, uint64_t q, Version
   state.of(2).stopped = receiver.stopped;
   if (is_next) state.of(2).sent.resize(1);
   state.of(1).handing = {spec::Handing::At::kAsked, 1, 2, 0, 1, 1};
+  const bool again = std::ranges::any_of(cell_.promises(), [&](const SeenPromise& promise) {
+    return promise.by == receiver.number && promise.attempt == event.attempt && event.attempt != 0;
+  });
+  if (again) state.promises = {{1, 2, 0, 0, true}};
   const Spec::Step step{.action = Action::kAccept, .incarnation = 1, .position = 1};
   can(state, step,
       receiver.id.text() + " promises seq " + std::to_string(q) + " for shard " + shard.text() +
           (receiver.stopped ? ", but it has stopped"
+           : again          ? ", but the same ask has an answer"
                             : ", but its next is " + std::to_string(receiver.sent)));
   if (cell_.topology() != nullptr && base >= cell_.topology()->version) {
-    cell_.promised({receiver.number, shard, q, base});
+    cell_.promised({receiver.number, shard, q, base, event.attempt});
   }
 }
 
@@ -246,14 +253,35 @@ void LogSteps::landed(SeenLog& own, uint64_t seq, LogObject object, bool by_itse
   look_at_fences(own);
 }
 
-void LogSteps::trimmed(SeenLog& own, uint64_t seq) {
-  const auto lies = own.objects.find(seq);
-  if (lies == own.objects.end()) return;
+spec::OwnershipLogState LogSteps::trim_state(const SeenLog& own, uint64_t seq) const {
   // What the last W above it are is seen within this.
   State state = log_from(own, seq, seq + 4 * cell_.window() + 4);
   state.of(1).stopped = false;
   add_named(state, own, seq);
   add_requests(state, own, seq);
+  return state;
+}
+
+void LogSteps::Trim(const SeenLog& own, uint64_t end) {
+  if (end == 0) return;
+  State state = trim_state(own, end - 1);
+  state.of(1).set_object(0, LogObject::kData);
+  can(state, {.action = Action::kTrim, .incarnation = 1},
+      own.id.text() + " is to delete its log below seq " + std::to_string(end));
+}
+
+void LogSteps::Replay(const SeenLog& log, uint64_t from, uint64_t to) {
+  for (uint64_t seq = std::max(from, log.landed); seq < to; ++seq) {
+    if (log.has_landed(seq)) continue;
+    return findings_.none(kSpec, "Replay of [" + std::to_string(from) + ", " + std::to_string(to) +
+                                     ") of a log, but " + at(log, seq) + " has not landed");
+  }
+}
+
+void LogSteps::trimmed(SeenLog& own, uint64_t seq) {
+  const auto lies = own.objects.find(seq);
+  if (lies == own.objects.end()) return;
+  const State state = trim_state(own, seq);
   const Spec::Step step{.action = Action::kTrim, .incarnation = 1};
   if (can(state, step, at(own, seq) + " was deleted")) {
     State after = state;

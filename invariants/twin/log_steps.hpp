@@ -21,6 +21,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/rt/trace.hpp"
 #include "invariants/spec/ownership_log.hpp"
 #include "invariants/twin/findings.hpp"
 #include "invariants/twin/seen_cell.hpp"
@@ -41,7 +42,11 @@ class LogSteps {
   /// `taker` says that the fence counts.
   void Fence(const SeenLog& taker, SeenLog& victim, uint64_t seq);
   /// Whether the promise holds: a violation is told, and it counts none the less.
-  void Accept(const SeenLog& receiver, Prefix shard, uint64_t position, Version base);
+  void Accept(const SeenLog& receiver, Prefix shard, const StepEvent& event);
+  /// Says up to where it will delete.
+  void Trim(const SeenLog& own, uint64_t end);
+  /// The range is read from its begin to its end.
+  void Replay(const SeenLog& log, uint64_t from, uint64_t to);
 
   // ---- what lands ----
 
@@ -58,6 +63,7 @@ class LogSteps {
   State log_from(const SeenLog& own, uint64_t base, uint64_t end) const;
   void add_named(State& state, const SeenLog& own, uint64_t base) const;
   void add_requests(State& state, const SeenLog& own, uint64_t base) const;
+  State trim_state(const SeenLog& own, uint64_t seq) const;
   bool counts(const SeenLog& own, uint64_t fence);
   void look_at_fences(SeenLog& own);
   bool can(const State& state, const Spec::Step& step, const std::string& what);

@@ -46,8 +46,8 @@ bool same_rows(const Manifest& a, const Manifest& b) {
 
 }  // namespace
 
-ManifestSteps::ManifestSteps(SeenCell& cell, Findings& findings)
-    : cell_(cell), findings_(findings), log_twin_({}), twin_(one_point()) {}
+ManifestSteps::ManifestSteps(SeenCell& cell, Findings& findings, SaidSteps& said)
+    : cell_(cell), findings_(findings), said_(said), log_twin_({}), twin_(one_point()) {}
 
 std::string ManifestSteps::Swap::what() const {
   std::string text = by.id.text() + " swaps " + row.manifest + " of shard " + row.prefix.text() +
@@ -227,7 +227,8 @@ void ManifestSteps::compare(const Swap& swap, const spec::Topology::Step& step,
   if (swap.next.mark.value < static_cast<uint64_t>(sent.mark)) differs("it lowers the mark");
 }
 
-void ManifestSteps::landed(const std::string& key, const std::shared_ptr<const Manifest>& now) {
+void ManifestSteps::landed(const std::string& key, Prefix shard,
+                           const std::shared_ptr<const Manifest>& now) {
   if (const Manifest* before = cell_.manifest(key); before != nullptr && !now->sealed) {
     spec::OwnershipLogState state;
     state.incarnations.resize(1);
@@ -240,6 +241,11 @@ void ManifestSteps::landed(const std::string& key, const std::shared_ptr<const M
                            " has landed on version " + std::to_string(before->version.value) +
                            (before->sealed ? ", which is sealed" : ""));
     }
+  }
+  if (cell_.manifest(key) == nullptr) {
+    said_.created(key, *now);
+  } else {
+    said_.swapped(key, shard, *now);
   }
   cell_.landed(key, now);
 }

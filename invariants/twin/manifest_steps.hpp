@@ -18,18 +18,19 @@
 #include "invariants/spec/ownership_log.hpp"
 #include "invariants/spec/topology.hpp"
 #include "invariants/twin/findings.hpp"
+#include "invariants/twin/said_steps.hpp"
 #include "invariants/twin/seen_cell.hpp"
 
 namespace morula::invariants::twin {
 
 class ManifestSteps {
  public:
-  ManifestSteps(SeenCell& cell, Findings& findings);
+  ManifestSteps(SeenCell& cell, Findings& findings, SaidSteps& said);
 
   /// A swap is sent, and can land.
   void sent(SeenLog& by, const std::string& key, const std::shared_ptr<const Manifest>& next);
-  /// The key now holds this.
-  void landed(const std::string& key, const std::shared_ptr<const Manifest>& now);
+  /// The key, of a manifest of this shard, now holds this.
+  void landed(const std::string& key, Prefix shard, const std::shared_ptr<const Manifest>& now);
 
  private:
   /// One swap on its way through the specs.
@@ -51,6 +52,7 @@ class ManifestSteps {
 
   SeenCell& cell_;
   Findings& findings_;
+  SaidSteps& said_;
   spec::OwnershipLog log_twin_;
   spec::Topology twin_;
 };

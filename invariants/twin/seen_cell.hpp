@@ -73,6 +73,7 @@ struct SeenPromise {
   Prefix shard;
   uint64_t position = 0;
   Version base;  // of the ask
+  uint64_t attempt = 0;
 };
 
 class SeenCell {

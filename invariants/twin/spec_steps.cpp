@@ -19,30 +19,53 @@ std::string_view incarnation_in(std::string_view log_key) {
 void SpecSteps::step(const StepEvent& event, Duration now) {
   findings_.set_time(now);
   switch (event.step) {
+    case Step::kSeal:
+    case Step::kFlush:
+    case Step::kCompact:
+    case Step::kAdopt:
+    case Step::kPublish:
+    case Step::kHandOff:
+    case Step::kSplit:
+    case Step::kMerge:
+    case Step::kReopen:
+    case Step::kRenewLease:
+    case Step::kExpire:
+      return said_.said(event);
+    case Step::kLoseLease:
     case Step::kAppend:
     case Step::kPutLog:
     case Step::kAcknowledge:
     case Step::kFence:
     case Step::kAccept:
+    case Step::kTrim:
+    case Step::kReplay:
       break;
-    default:
+    case Step::kFenced:
+    case Step::kCollect:
       return;
   }
   SeenLog* actor = cell_.log(event.actor);
-  if (actor == nullptr) return;
+  if (actor != nullptr) log_step(*actor, event);
+}
+
+void SpecSteps::log_step(SeenLog& actor, const StepEvent& event) {
   if (event.step == Step::kAppend) {
     const auto stream = StreamId::parse(event.subject);
-    if (stream) logs_.appended(*actor, *stream, event.position);
+    if (stream) logs_.appended(actor, *stream, event.position);
   } else if (event.step == Step::kPutLog) {
-    logs_.PutLog(*actor, event.position);
+    logs_.PutLog(actor, event.position);
   } else if (event.step == Step::kAcknowledge) {
-    logs_.Acknowledge(*actor, event.position);
-  } else if (event.step == Step::kFence) {
-    SeenLog* victim = cell_.log(event.subject);
-    if (victim != nullptr) logs_.Fence(*actor, *victim, event.position);
-  } else {
+    logs_.Acknowledge(actor, event.position);
+  } else if (event.step == Step::kTrim) {
+    logs_.Trim(actor, event.position);
+  } else if (event.step == Step::kLoseLease) {
+    leases_.LoseLease(actor.id);
+  } else if (event.step == Step::kAccept) {
     const auto shard = Prefix::parse(event.subject);
-    if (shard) logs_.Accept(*actor, *shard, event.position, Version(event.other));
+    if (shard) logs_.Accept(actor, *shard, event);
+  } else if (SeenLog* subject = cell_.log(event.subject)) {
+    if (event.step == Step::kFence) logs_.Fence(actor, *subject, event.position);
+    if (event.step == Step::kReplay) logs_.Replay(*subject, event.position, event.other);
   }
 }
 
@@ -78,7 +101,11 @@ void SpecSteps::written(std::string_view key, std::string_view body, Duration no
     if (content) transfers_.landed(content);
   } else if (key.starts_with(keys::kManifests)) {
     const auto content = cell_.decoded_manifest(body);
-    if (content) manifests_.landed(std::string(key), content);
+    const auto named = keys::parse(key);
+    if (content && named) manifests_.landed(std::string(key), named->shard, content);
+  } else if (key.starts_with(keys::kMembers)) {
+    const auto member = decode_member(body);
+    if (member) leases_.landed(*member);
   } else if (key == keys::kCell) {
     const auto cell = decode_cell(body);
     if (cell) cell_.set_window(cell->window);
@@ -100,10 +127,13 @@ void SpecSteps::log_written(std::string_view key, std::string_view body) {
 void SpecSteps::removed(std::string_view key, Purpose purpose, Duration now) {
   findings_.set_time(now);
   if (key.starts_with(keys::kManifests)) return cell_.removed_manifest(std::string(key));
-  if (!key.starts_with(keys::kLogs)) return;
+  const bool is_log = key.starts_with(keys::kLogs);
+  if (!is_log && !key.starts_with(keys::kTables)) return;
   SeenLog* own = cell_.log(incarnation_in(key));
+  if (own == nullptr) return;
+  if (!is_log) return tables_.collected(*own, std::string(key));
   const auto seq = keys::log_seq(key);
-  if (own == nullptr || !seq) return;
+  if (!seq) return;
   if (purpose == Purpose::kTrim) logs_.trimmed(*own, seq->value);
   if (purpose == Purpose::kGc) logs_.collected(*own, seq->value);
 }

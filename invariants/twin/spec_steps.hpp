@@ -2,10 +2,10 @@
 // the effects that it has there.
 //
 // A request is the spec's action when it is sent, if it can land at all; that it lands is an action
-// of its own (LandLog, LandManifest, Publish). Steps that are no requests are told by step events.
-// Which part of the cell an action is shown, and what is left out of it, is said at the head of
-// log_steps.hpp, manifest_steps.hpp and transfer_steps.hpp. Left out altogether: the contents of
-// tables, HandAsk, HandAbort, and the whole of Lease.
+// of its own (LandLog, LandManifest, Publish). Steps that are no requests are told by step events;
+// those of requests say that what was sent has landed (said_steps.hpp). Which part of the cell an
+// action is shown, and what is left out of it, is said at the head of each projection's header.
+// Left out altogether: the contents of tables, HandAsk and HandAbort, and time.
 //
 // Requests have to be told when they are sent (`store_sent`); without that only what lands and what
 // is said is checked.
@@ -16,9 +16,12 @@
 #include "core/rt/store.hpp"
 #include "core/rt/trace.hpp"
 #include "invariants/twin/findings.hpp"
+#include "invariants/twin/lease_steps.hpp"
 #include "invariants/twin/log_steps.hpp"
 #include "invariants/twin/manifest_steps.hpp"
+#include "invariants/twin/said_steps.hpp"
 #include "invariants/twin/seen_cell.hpp"
+#include "invariants/twin/table_steps.hpp"
 #include "invariants/twin/transfer_steps.hpp"
 
 namespace morula::invariants::twin {
@@ -27,9 +30,12 @@ class SpecSteps {
  public:
   explicit SpecSteps(Violations& violations)
       : findings_(violations),
+        said_(findings_),
         logs_(cell_, findings_),
-        manifests_(cell_, findings_),
-        transfers_(cell_, findings_) {}
+        manifests_(cell_, findings_, said_),
+        transfers_(cell_, findings_, said_),
+        tables_(cell_, findings_),
+        leases_(findings_, said_) {}
 
   void step(const StepEvent& event, Duration now);
   /// A put is sent. `will_land`: the store carries it out, sooner or later.
@@ -40,12 +46,16 @@ class SpecSteps {
  private:
   void log_sent(std::string_view key, std::string_view body);
   void log_written(std::string_view key, std::string_view body);
+  void log_step(SeenLog& actor, const StepEvent& event);
 
   SeenCell cell_;
   Findings findings_;
+  SaidSteps said_;
   LogSteps logs_;
   ManifestSteps manifests_;
   TransferSteps transfers_;
+  TableSteps tables_;
+  LeaseSteps leases_;
 };
 
 }  // namespace morula::invariants::twin

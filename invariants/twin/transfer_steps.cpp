@@ -37,6 +37,22 @@ bool reaches(const ManifestTable& table, Prefix part) {
   return table.tree == Tree::kIndex || table.streams.overlaps(KeyRange(part.first(), part.last()));
 }
 
+/// The step that its sender says when it knows.
+morula::Step step_of(Action action) {
+  switch (action) {
+    case Action::kAdopt:
+      return Step::kPublish;
+    case Action::kHandOff:
+      return Step::kHandOff;
+    case Action::kSplit:
+      return Step::kSplit;
+    case Action::kMerge:
+      return Step::kMerge;
+    default:
+      return Step::kReopen;
+  }
+}
+
 }  // namespace
 
 struct TransferSteps::Swap {
@@ -70,8 +86,8 @@ struct TransferSteps::Swap {
   }
 };
 
-TransferSteps::TransferSteps(SeenCell& cell, Findings& findings)
-    : cell_(cell), findings_(findings), twin_(topology_constants()), log_twin_({}) {}
+TransferSteps::TransferSteps(SeenCell& cell, Findings& findings, SaidSteps& said)
+    : cell_(cell), findings_(findings), said_(said), twin_(topology_constants()), log_twin_({}) {}
 
 void TransferSteps::creation_sent(const SeenLog& by, const std::string& key) {
   chosen_.try_emplace(key, Chosen{by.next_lowest(), by.next_highest()});
@@ -301,6 +317,13 @@ void TransferSteps::landed(const std::shared_ptr<const Topology>& now) {
                            now->writer.text() + " has landed on version " +
                            std::to_string(before->version.value));
     }
+    for (const RowChange& change : row_changes(*before, *now)) {
+      Swap swap{cell_.log(now->writer), *before, change};
+      if (name(swap))
+        said_.transferred(step_of(swap.step.action), now->writer, change, now->version);
+    }
+  } else {
+    said_.first(*now);
   }
   cell_.landed(now);
 }

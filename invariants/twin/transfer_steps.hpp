@@ -24,13 +24,14 @@
 #include "invariants/spec/topology.hpp"
 #include "invariants/twin/findings.hpp"
 #include "invariants/twin/projection.hpp"
+#include "invariants/twin/said_steps.hpp"
 #include "invariants/twin/seen_cell.hpp"
 
 namespace morula::invariants::twin {
 
 class TransferSteps {
  public:
-  TransferSteps(SeenCell& cell, Findings& findings);
+  TransferSteps(SeenCell& cell, Findings& findings, SaidSteps& said);
 
   /// The put of a fresh manifest is sent: where its own entry begins has been chosen.
   void creation_sent(const SeenLog& by, const std::string& key);
@@ -63,6 +64,7 @@ class TransferSteps {
 
   SeenCell& cell_;
   Findings& findings_;
+  SaidSteps& said_;
   Spec twin_;
   spec::OwnershipLog log_twin_;
   std::map<std::string, Chosen> chosen_;  // by manifest key

@@ -218,11 +218,12 @@ TEST(SpecSteps, WhatIsDoneRightlyIsAStepOfTheSpec) {
 
 TEST(SpecSteps, AHandoffThatFailedIsFollowedByAReopen) {
   EXPECT_EQ(told_of([](TwinStory& s) {
+              const std::string again = keys::manifest({}, Epoch(2), Version(1), Ulid{4, 4});
               const Topology before = s.topology;
               s.prepare_handoff();
               s.topology = before;
-              s.create(TwinStory::manifest({}, s.a, Prefix{}, 0), "shards/root/again", s.a);
-              s.name(2, s.a, "shards/root/again", {s.a});
+              s.create(TwinStory::manifest({}, s.a, Prefix{}, 0), again, s.a);
+              s.name(2, s.a, again, {s.a});
               s.publish(s.a);
               s.append(s.a, 3);
             }),
@@ -241,11 +242,12 @@ void expect_wrong_swap(void (TwinStory::*prepare)(), bool by_b, const Part& spoi
 }
 
 /// The same of a transfer for which another manifest is put than is right.
-void expect_wrong_manifest(void (TwinStory::*prepare)(), bool by_b, const std::string& key,
+void expect_wrong_manifest(void (TwinStory::*prepare)(), bool by_b,
                            const std::function<void(Manifest&)>& spoil, std::string_view words) {
   expect_told(
       [&](TwinStory& s) {
-        s.spoilt_key = key;
+        const bool splits = prepare == &TwinStory::prepare_split;
+        s.spoilt_key = splits ? TwinStory::half_key(true) : s.next_key;
         s.spoil = spoil;
         (s.*prepare)();
       },
@@ -282,7 +284,7 @@ TEST(SpecSteps, ATakerHasFencedAndSealedAndTakesNoMoreThanIsBelowTheFence) {
 
 TEST(SpecSteps, ATakersEntryBeginsAtItsNextSeqAndTheLastOnesIsClosedAtTheFence) {
   const auto expect_wrong = [](const std::function<void(Manifest&)>& spoil) {
-    expect_wrong_manifest(&TwinStory::prepare_takeover, true, "shards/root/next", spoil, "Adopt");
+    expect_wrong_manifest(&TwinStory::prepare_takeover, true, spoil, "Adopt");
   };
   expect_wrong([](Manifest& m) { m.logs[0].to = LogSeq(2); });
   expect_wrong([](Manifest& m) { m.logs[0].to.reset(); });
@@ -294,7 +296,7 @@ TEST(SpecSteps, AGiverWaitsForItsRecordsAndHasAPromise) {
   const Part late = [](TwinStory& s) { s.append(s.a, 3); };
   expect_wrong_swap(&TwinStory::prepare_handoff, false, late, "HandOff");
   const auto expect_wrong = [](const std::function<void(Manifest&)>& spoil) {
-    expect_wrong_manifest(&TwinStory::prepare_handoff, false, "shards/root/next", spoil, "HandOff");
+    expect_wrong_manifest(&TwinStory::prepare_handoff, false, spoil, "HandOff");
   };
   expect_wrong([](Manifest& m) { m.logs[0].to = LogSeq(2); });
   expect_wrong([](Manifest& m) { m.logs[0].to = LogSeq(4); });
@@ -322,14 +324,14 @@ TEST(SpecSteps, AGiverServesNothingWhileItsSwapIsOpenAndNothingOnceItHasLanded) 
 
 TEST(SpecSteps, ASplitNarrowsEveryEntryAndAMergeWidensNone) {
   const auto split = [](const auto& change) {
-    expect_wrong_manifest(&TwinStory::prepare_split, false, "shards/1/x", change, "Split");
+    expect_wrong_manifest(&TwinStory::prepare_split, false, change, "Split");
   };
   split([](Manifest& m) { m.tables[0].clip = Prefix{}; });
   split([](Manifest& m) { m.logs[0].clip = Prefix{}; });
   split([](Manifest& m) { m.tables.clear(); });
   split([](Manifest& m) { m.mark = Generation(9); });
   const auto merge = [](const auto& change) {
-    expect_wrong_manifest(&TwinStory::prepare_merge, false, "shards/root/next", change, "Merge");
+    expect_wrong_manifest(&TwinStory::prepare_merge, false, change, "Merge");
   };
   merge([](Manifest& m) { m.logs[0].clip = Prefix{}; });
   merge([](Manifest& m) { m.logs.pop_back(); });
@@ -348,6 +350,98 @@ TEST(SpecSteps, ASwapLandsOnItsBaseOnly) {
     s.publish(s.a);
   };
   expect_told(nothing, late, "Publish");
+}
+
+// ---- what is said, tables, leases ----
+
+TEST(SpecSteps, AStepIsSaidOnceAndOnlyOfWhatHasLanded) {
+  const auto says = [](Step what, std::string_view subject, uint64_t position, uint64_t other) {
+    return [=](TwinStory& s) { s.step(what, s.a, std::string(subject), position, other); };
+  };
+  const std::string key = TwinStory().first_key;
+  const Part sealed = [](TwinStory& s) { s.seal(s.first_key, s.a); };
+  const Part seal = says(Step::kSeal, key, 0, 2);
+  EXPECT_EQ(told_of([&](TwinStory& s) { sealed(s), seal(s); }), "");
+  expect_told(nothing, seal, "Seal");
+  expect_told([&](TwinStory& s) { sealed(s), seal(s); }, seal, "Seal");
+
+  const Part flushed = [](TwinStory& s) {
+    s.log(s.a, 0, 3);
+    s.flush(s.first_key, s.a, 2);
+  };
+  EXPECT_EQ(told_of([&](TwinStory& s) { flushed(s), says(Step::kFlush, "root", 2, 2)(s); }), "");
+  expect_told(flushed, says(Step::kFlush, "root", 3, 2), "Flush");
+
+  const Part split = [](TwinStory& s) {
+    s.prepare_split();
+    s.publish(s.a);
+  };
+  EXPECT_EQ(told_of([&](TwinStory& s) { split(s), says(Step::kSplit, "root", 2, 0)(s); }), "");
+  expect_told(split, says(Step::kMerge, "root", 2, 0), "Merge");
+  expect_told(split, says(Step::kReopen, "root", 2, 0), "Reopen");
+}
+
+TEST(SpecSteps, WhoSaysThatItTrimsOrReplaysMay) {
+  const Part log = [](TwinStory& s) { s.log(s.a, 0, 6); };
+  const Part flushed = [&](TwinStory& s) { log(s), s.flush(s.first_key, s.a, 5); };
+  const Part trim = [](TwinStory& s) { s.step(Step::kTrim, s.a, {}, 4); };
+  EXPECT_EQ(told_of([&](TwinStory& s) { flushed(s), trim(s); }), "");
+  expect_told(log, trim, "Trim");
+  expect_told(
+      flushed, [](TwinStory& s) { s.step(Step::kTrim, s.a, {}, 5); }, "Trim");
+  const Part replay = [](TwinStory& s) { s.step(Step::kReplay, s.b, s.a.text(), 3, 6); };
+  EXPECT_EQ(told_of([&](TwinStory& s) { log(s), replay(s); }), "");
+  expect_told([](TwinStory& s) { s.log(s.a, 0, 5); }, replay, "Replay");
+}
+
+TEST(SpecSteps, AnAskHasOneAnswer) {
+  const auto accept = [](TwinStory& s, uint64_t attempt) {
+    const std::string actor = s.a.text();
+    s.steps.step({Step::kAccept, actor, "root", s.topology.version.value, 1, attempt}, {});
+  };
+  const Part once = [&](TwinStory& s) {
+    s.log(s.a, 0, 1);
+    accept(s, 7);
+  };
+  EXPECT_EQ(told_of([&](TwinStory& s) { once(s), accept(s, 8); }), "");
+  expect_told(
+      once, [&](TwinStory& s) { accept(s, 7); }, "Accept");
+}
+
+TEST(SpecSteps, ATableIsCollectedOnlyUnnamedAndNotAboutToBeNamed) {
+  const std::string key = keys::table(TwinStory().a, 2);
+  const Part collect = [&](TwinStory& s) { s.steps.removed(key, Purpose::kGc, {}); };
+  const Part log = [](TwinStory& s) { s.log(s.a, 0, 3); };
+  EXPECT_EQ(told_of([&](TwinStory& s) { log(s), collect(s); }), "");
+  const Part sent = [&](TwinStory& s) {
+    log(s);
+    s.send_swap(s.first_key, s.a, [&](Manifest& next) {
+      next.logs[0].from = LogSeq(2);
+      next.tables.push_back(TwinStory::table(s.a, 2, Prefix{}));
+    });
+  };
+  expect_told(sent, collect, "Collect");
+  expect_told([&](TwinStory& s) { log(s), s.flush(s.first_key, s.a, 2); }, collect, "Collect");
+}
+
+TEST(SpecSteps, AMemberDocumentIsRenewedByItsHolderUntilItIsOverAndThenByTheNext) {
+  using enum MemberState;
+  const auto live = [](TwinStory& s) { s.member(s.a, s.a, kLive); };
+  const auto expire = [](TwinStory& s) { s.member(s.a, s.b, kExpired); };
+  const auto next = [](TwinStory& s) {
+    const IncarnationId again{s.a.name, Ulid{9, 9}};
+    s.member(again, again, kLive);
+  };
+  EXPECT_EQ(told_of([&](TwinStory& s) { live(s), live(s), expire(s), next(s); }), "");
+  expect_told([&](TwinStory& s) { live(s), expire(s); }, live, "Lease: Land");
+  expect_told([&](TwinStory& s) { live(s), expire(s); }, expire, "LandExpire");
+  expect_told(live, next, "no action does this");
+  const auto stop = [](TwinStory& s) { s.member(s.a, s.a, kStopped); };
+  EXPECT_EQ(told_of([&](TwinStory& s) { live(s), stop(s), next(s); }), "");
+  expect_told([&](TwinStory& s) { live(s), stop(s); }, live, "RenewLease");
+  const Part lose = [](TwinStory& s) { s.step(Step::kLoseLease, s.a); };
+  EXPECT_EQ(told_of([&](TwinStory& s) { live(s), expire(s), lose(s); }), "");
+  expect_told(live, lose, "LoseLease");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/cell/cell_document.hpp"
+#include "core/fleet/member.hpp"
 #include "core/log/log_object.hpp"
 #include "core/store/keys.hpp"
 #include "invariants/twin/spec_steps.hpp"
@@ -135,6 +136,20 @@ class TwinStory {
     topology.shards = {{Prefix{}, Epoch(epoch), owner, key, std::move(logs)}};
   }
 
+  // ---- leases ----
+
+  void member(const IncarnationId& of, const IncarnationId& writer, MemberState state) {
+    Member document;
+    document.version = Version(++members_);
+    document.incarnation = of;
+    document.state = state;
+    document.lease = std::chrono::seconds(10);
+    document.address = "http://a:1";
+    document.process = {"boot", "ns", 1, 1};
+    document.writer = writer;
+    written(keys::member(of.name), encode_member(document));
+  }
+
   // ---- whole operations ----
 
   /// `b` has fenced `a` at 3 and sealed the shard, and puts this for it.
@@ -167,7 +182,9 @@ class TwinStory {
       topology.shards.push_back({half, Epoch(2), a, half_key(bit), {a}});
     }
   }
-  static std::string half_key(bool bit) { return bit ? "shards/1/x" : "shards/0/x"; }
+  static std::string half_key(bool bit) {
+    return keys::manifest(Prefix{}.child(bit), Epoch(2), Version(1), Ulid{3, 3});
+  }
   void prepare_merge() {
     prepare_split();
     publish(a);
@@ -192,8 +209,8 @@ class TwinStory {
 
   const IncarnationId a{"a", Ulid{1, 1}};
   const IncarnationId b{"b", Ulid{1, 1}};
-  const std::string first_key = "shards/root/first";
-  const std::string next_key = "shards/root/next";
+  const std::string first_key = keys::manifest({}, Epoch(1), Version(0), Ulid{1, 1});
+  const std::string next_key = keys::manifest({}, Epoch(2), Version(1), Ulid{2, 2});
   Topology topology;  // that lies there, until a test changes it
   std::map<std::string, Manifest> manifests;
   std::string spoilt_key;  // what is created under it is spoilt first
@@ -211,6 +228,7 @@ class TwinStory {
   }
 
   uint64_t nonce_ = 0;
+  uint64_t members_ = 0;
   Topology sent_;
 };
 
