@@ -1,6 +1,8 @@
 // A history of requests, objects and steps, told to the checker of invariant 18.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <functional>
 #include <map>
 #include <string>
@@ -231,5 +233,25 @@ class TwinStory {
   uint64_t members_ = 0;
   Topology sent_;
 };
+
+using Part = std::function<void(TwinStory&)>;
+
+inline std::string told_of(const Part& what) {
+  TwinStory story;
+  what(story);
+  return story.told();
+}
+
+/// What happens breaks nothing until the end of `before`, and then this action is wrong.
+inline void expect_told(const Part& before, const Part& wrong, std::string_view words) {
+  TwinStory story;
+  before(story);
+  ASSERT_EQ(story.told(), "");
+  wrong(story);
+  EXPECT_NE(story.told().find(words), std::string::npos)
+      << "\"" << words << "\" is not in: " << story.told();
+}
+
+inline void nothing(TwinStory&) {}
 
 }  // namespace morula::invariants
