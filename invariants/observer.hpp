@@ -101,7 +101,7 @@ class Observer {
   // ---- the store ----
 
   void store_asked(HandlerId handler, bool writes, Purpose purpose, std::string_view key);
-  /// A put is sent. `will_land`: the store carries it out, now or late; refused and lost ones don't.
+  /// A put is sent. `will_land`: the store carries it out, now or late; it is not lost or refused.
   void store_sent(std::string_view key, std::string_view body, bool will_land);
   /// An object was written or swapped; it can be found in the view already.
   void object_written(std::string_view key, std::string_view body);
