@@ -118,7 +118,7 @@ void TransferSteps::sent(SeenLog& by, const std::shared_ptr<const Topology>& nex
   const Topology* now = cell_.topology();
   if (now == nullptr || next->version != now->version + 1) return;
   for (const SentTopology& request : cell_.sent_topologies()) {
-    if (request.content == next) return;  // repeated
+    if (request.content->nonce == next->nonce) return;  // repeated
   }
   const std::vector<RowChange> changes = row_changes(*now, *next);
   std::set<IncarnationId> victims;
