@@ -8,6 +8,7 @@
 #include <string>
 #include <thread>
 
+#include "sim/matrix_command.hpp"
 #include "sim/scenario/scenario.hpp"
 #include "sim/sweep/job.hpp"
 #include "sim/sweep/mutants.hpp"
@@ -31,6 +32,7 @@ from one seed. The same binary, scenario and seed give the same world, event by 
                                              one of 16 independent jobs of a larger sweep
   morula-sim replay 3.jsonl                  what failed there: does it still, and in the same way?
   morula-sim mutants                         is each rule's absence noticed?
+  morula-sim matrix                          a fault at each point of a split, a move, a flush, ...?
 
 Exit codes: 0 every promise held, 1 one broke (or a mutant survived), 2 wrong usage.)";
 
@@ -270,6 +272,9 @@ void add_sweep(CLI::App& app, SweepArguments& arguments) {
   command->add_option("--jsonl", options.jsonl_file, "Write one line of JSON per seed here");
   command->add_option("--failures", options.failures_max, "Stop after so many failures")
       ->capture_default_str();
+  command->add_flag("--require-pairs", options.require_pairs,
+                    "Fail if a fault has not met a step that 2,000 seeds of the default scenario "
+                    "have to reach (* in the table)");
   add_seed_timeout(*command, options.seed_timeout);
 }
 
@@ -303,15 +308,18 @@ int main(int argc, char** argv) {
   RunOptions run_options;
   SweepArguments sweep_arguments;
   MutantArguments mutant_arguments;
+  MatrixArguments matrix_arguments;
   std::string replay_file;
   sweep_arguments.options.jobs = cores;
   mutant_arguments.options.jobs = cores;
+  matrix_arguments.options.jobs = cores;
   add_run(app, run_options);
   add_sweep(app, sweep_arguments);
   CLI::App* replay_command =
       app.add_subcommand("replay", "Run again what failed in a sweep's --jsonl file");
   replay_command->add_option("file", replay_file, "The file")->required();
   add_mutants(app, mutant_arguments);
+  add_matrix(app, matrix_arguments);
   app.add_subcommand("scenarios", "List the kinds of worlds");
 
   try {
@@ -323,5 +331,6 @@ int main(int argc, char** argv) {
   if (app.got_subcommand("sweep")) return sweep(sweep_arguments);
   if (app.got_subcommand("replay")) return replay(replay_file);
   if (app.got_subcommand("mutants")) return mutants(mutant_arguments);
+  if (app.got_subcommand("matrix")) return matrix(matrix_arguments);
   return list_scenarios();
 }

@@ -61,6 +61,9 @@ class Scheduler {
   bool has_ready() const;
   /// Fibers that have begun or will and have not ended.
   size_t live() const;
+  /// Tells whose fiber ran last, by the address of its domain, which may be gone. For those who
+  /// watch: nothing may depend on it.
+  const void* last_ran() const;
 
  private:
   friend class Domain;

@@ -137,6 +137,7 @@ struct Scheduler::Impl {
 
   ReadyQueue ready;
   size_t live = 0;
+  const void* last_ran = nullptr;
   // Where `run_one` continues when the running fiber suspends, and its stack's bounds.
   boost::context::detail::fcontext_t context = nullptr;
   const void* stack_bottom = nullptr;

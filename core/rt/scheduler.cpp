@@ -55,7 +55,9 @@ Scheduler::~Scheduler() {
 
 bool Scheduler::run_one() {
   if (impl_->ready.empty()) return false;
-  impl_->ready.pop().resume();
+  Fiber& fiber = impl_->ready.pop();
+  impl_->last_ran = &fiber.domain();
+  fiber.resume();
   return true;
 }
 
@@ -70,6 +72,9 @@ bool Scheduler::has_ready() const {
 }
 size_t Scheduler::live() const {
   return impl_->live;
+}
+const void* Scheduler::last_ran() const {
+  return impl_->last_ran;
 }
 
 // --- Domain ---

@@ -17,6 +17,7 @@ struct OperatorHabits {
   uint8_t bits_max = 3;      // no shard is split beyond
   uint32_t nonsense = 2;     // of 10: what can't be done, or is so already
   uint32_t two_at_once = 0;  // of 10: with another of the same lineage, at another instance
+  bool watched = false;      // what changes leave is looked at though none of these asks for them
 };
 
 }  // namespace morula::sim

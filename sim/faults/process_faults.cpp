@@ -176,6 +176,7 @@ void ProcessFaults::spring(const Ambush& ambush, ProcessId process) {
 void ProcessFaults::crash(InstanceHost& host, Fault fault) {
   if (!host.process().alive()) return;
   simulation_.happened(fault);
+  simulation_.fault_steps().strikes(Fault::crash, host.process().id());
   host.process().kill();
   revive_after(host, some_downtime());
 }
@@ -187,6 +188,8 @@ void ProcessFaults::pause(InstanceHost& host, Fault fault) {
   const bool shorter = fault == Fault::pause_short || (pauses(fault) && random_.chance(1, 3));
   const Duration duration(shorter ? random_.between(l / 20, l - l / 10)
                                   : random_.between(l, l * 3));
+  simulation_.fault_steps().strikes(shorter ? Fault::pause_short : Fault::pause_long,
+                                    host.process().id());
   host.process().pause();
   revive_after(host, duration);
 }
@@ -194,6 +197,7 @@ void ProcessFaults::pause(InstanceHost& host, Fault fault) {
 void ProcessFaults::stop(InstanceHost& host) {
   if (!host.process().alive() || host.process().paused()) return;
   simulation_.happened(Fault::stop);
+  simulation_.fault_steps().strikes(Fault::stop, host.process().id());
   host.request_stop();
   // Whatever it is doing then: a host kills what does not stop in time.
   const Duration patience = milliseconds(random_.between(1000, 15'000));

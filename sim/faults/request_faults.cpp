@@ -47,6 +47,12 @@ bool RequestFaults::hits(Fault fault, uint64_t factor) {
   return true;
 }
 
+bool RequestFaults::hits(Fault fault, uint64_t factor, const StoreRequest& request) {
+  if (!hits(fault, factor)) return false;
+  simulation_.fault_steps().befalls(fault, request);
+  return true;
+}
+
 StoreFate RequestFaults::store_fate(const StoreRequest& request) {
   StoreFate fate;
   fate.to_store = draw_store_latency(random_, simulation_.plan().store_speed);
@@ -64,32 +70,33 @@ void RequestFaults::draw_store_faults(const StoreRequest& request, StoreFate& fa
                           purpose_factor_[static_cast<size_t>(request.purpose)] / 4;
   const bool changes = request.call == StoreCall::kPut || request.call == StoreCall::kRemove ||
                        request.call == StoreCall::kRemoveMany;
-  if (hits(Fault::store_slow, factor)) {
+  if (hits(Fault::store_slow, factor, request)) {
     (random_.chance(1, 2) ? fate.to_store : fate.to_caller) += draw_tail(random_);
   }
-  if (hits(Fault::store_request_lost, factor)) fate.lands = false;
-  if (hits(Fault::store_answer_lost, factor)) fate.answered = false;
-  if (hits(Fault::store_throttled, factor)) fate.refused = ErrorCode::kThrottled;
-  if (hits(Fault::store_error, factor)) fate.refused = ErrorCode::kUnavailable;
+  if (hits(Fault::store_request_lost, factor, request)) fate.lands = false;
+  if (hits(Fault::store_answer_lost, factor, request)) fate.answered = false;
+  if (hits(Fault::store_throttled, factor, request)) fate.refused = ErrorCode::kThrottled;
+  if (hits(Fault::store_error, factor, request)) fate.refused = ErrorCode::kUnavailable;
   if (!changes) {
-    if (request.call == StoreCall::kGet && hits(Fault::bit_flip, factor)) fate.flips_bit = true;
+    if (request.call == StoreCall::kGet && hits(Fault::bit_flip, factor, request))
+      fate.flips_bit = true;
     return;
   }
-  if (request.call == StoreCall::kPut) draw_put_faults(fate, factor);
-  if (hits(Fault::store_error_applied, factor)) fate.spoiled = ErrorCode::kUnavailable;
-  if (hits(Fault::store_late, factor)) {
+  if (request.call == StoreCall::kPut) draw_put_faults(request, fate, factor);
+  if (hits(Fault::store_error_applied, factor, request)) fate.spoiled = ErrorCode::kUnavailable;
+  if (hits(Fault::store_late, factor, request)) {
     fate.to_store += draw_stray(random_);
     fate.answered = random_.chance(1, 2);
   }
-  if (hits(Fault::store_again, factor)) fate.lands_again = draw_stray(random_);
-  if (request.call == StoreCall::kRemoveMany && hits(Fault::store_half, factor)) {
+  if (hits(Fault::store_again, factor, request)) fate.lands_again = draw_stray(random_);
+  if (request.call == StoreCall::kRemoveMany && hits(Fault::store_half, factor, request)) {
     fate.half = true;
     if (fate.answered && !fate.refused) fate.spoiled = ErrorCode::kUnavailable;
   }
 }
 
-void RequestFaults::draw_put_faults(StoreFate& fate, uint64_t factor) {
-  if (hits(Fault::store_conflict, factor)) fate.refused = ErrorCode::kConflict;
+void RequestFaults::draw_put_faults(const StoreRequest& request, StoreFate& fate, uint64_t factor) {
+  if (hits(Fault::store_conflict, factor, request)) fate.refused = ErrorCode::kConflict;
 }
 
 void RequestFaults::apply_store_links(const StoreRequest& request, StoreFate& fate) {

@@ -29,11 +29,12 @@ class RequestFaults {
  private:
   StoreFate store_fate(const StoreRequest& request);
   void draw_store_faults(const StoreRequest& request, StoreFate& fate);
-  void draw_put_faults(StoreFate& fate, uint64_t factor);
+  void draw_put_faults(const StoreRequest& request, StoreFate& fate, uint64_t factor);
   void apply_store_links(const StoreRequest& request, StoreFate& fate);
   CallFate call_fate(ProcessId from, ProcessId to, SimNetwork::Way way);
   /// Draws whether `fault` hits; `factor` in quarters.
   bool hits(Fault fault, uint64_t factor);
+  bool hits(Fault fault, uint64_t factor, const StoreRequest& request);
 
   Simulation& simulation_;
   Random random_;

@@ -30,7 +30,7 @@ void CellWorkload::setup(Simulation& simulation) {
 
 std::string CellWorkload::awaited(Simulation& simulation) {
   for (InstanceHost& host : simulation.hosts()) {
-    if (host.ready()) continue;
+    if (host.ready() || host.retired()) continue;
     // A stop that was under way when healing began has ended by now.
     if (!host.process().alive()) host.revive();
     std::string awaited = "instance " + host.process().name() + " is not ready";

@@ -117,7 +117,13 @@ std::string InstanceHost::memory_trouble() const {
   return Accounts::trouble(*memory_, memtables);
 }
 
+void InstanceHost::retire() {
+  retired_ = true;
+  process_->kill();
+}
+
 void InstanceHost::revive() {
+  if (retired_) return;
   if (!process_->alive()) {
     process_->start();
   } else {

@@ -35,6 +35,9 @@ class InstanceHost {
   const std::string& name() const { return config_.name; }
   /// Starts the process if it is dead, resumes it if it is paused.
   void revive();
+  /// Dies now, if it is not dead already, and is not revived any more.
+  void retire();
+  bool retired() const { return retired_; }
   /// A graceful stop, after which the process exits. Ignored when there is no instance.
   void request_stop();
   /// Has an instance that says it is ready.
@@ -57,6 +60,7 @@ class InstanceHost {
   std::unique_ptr<SimDisk> disk_;
   Instance* instance_ = nullptr;
   std::string last_error_;
+  bool retired_ = false;
   Process* process_;
 };
 

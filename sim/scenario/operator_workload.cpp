@@ -48,7 +48,7 @@ bool is_change(const HttpRequest& request) {
 
 void OperatorWorkload::setup(Simulation& simulation) {
   const uint32_t count = simulation.plan().operators.count;
-  if (count == 0) return;
+  if (count == 0 && !simulation.plan().operators.watched) return;
   simulation_ = &simulation;
   simulation.world().trace().add_observer(*this);
   for (uint32_t i = 0; i < count; ++i) add_operator(simulation);

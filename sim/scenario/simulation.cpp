@@ -24,11 +24,26 @@ Simulation::Simulation(const Scenario& scenario, uint64_t seed)
   Random random = world_->random().fork();
   plan_ = draw_plan(random);
   if (scenario.shape != nullptr) scenario.shape(plan_, random);
+  workloads_ = scenario.workloads();
+  begin();
+}
+
+Simulation::Simulation(const Scenario& scenario, uint64_t seed, Plan plan,
+                       std::vector<std::unique_ptr<Workload>> workloads)
+    : scenario_(scenario),
+      seed_(seed),
+      world_(std::make_unique<World>(world_seed(scenario.name, seed))),
+      plan_(std::move(plan)),
+      workloads_(std::move(workloads)) {
+  begin();
+}
+
+void Simulation::begin() {
+  fault_steps_.emplace(*world_);
   world_->store().set_manners(plan_.manners);
   for (uint32_t i = 0; i < plan_.instances; ++i) {
     addresses_.push_back(SimNetwork::address_of(plan_.instance_name(i)));
   }
-  workloads_ = scenario.workloads();
 }
 
 Simulation::~Simulation() {
@@ -40,7 +55,9 @@ Simulation::~Simulation() {
 SeedReport Simulation::run() {
   if (world_->trace().wants_lines()) world_->trace().line("world", describe(plan_));
   for (const auto& workload : workloads_) workload->setup(*this);
-  world_->run_for(plan_.active);
+  const TrueTime until = world_->now() + plan_.active;
+  world_->run_until_true([this] { return enough_; }, until);
+  if (!enough_) world_->run_until(until);
   if (world_->failure()) return report();
   active_ = false;
   world_->trace().line("world", "healing");
@@ -82,6 +99,7 @@ SeedReport Simulation::report() const {
   report.calls = world_->network().calls();
   report.faults = counts_;
   report.steps = world_->trace().steps();
+  report.pairs = fault_steps_->pairs();
   report.places = world_->trace().places();
   return report;
 }

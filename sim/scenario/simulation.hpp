@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim/faults/fault.hpp"
+#include "sim/faults/fault_steps.hpp"
 #include "sim/scenario/instance_host.hpp"
 #include "sim/scenario/plan.hpp"
 #include "sim/scenario/workload.hpp"
@@ -34,6 +35,7 @@ struct SeedReport {
   uint64_t calls = 0;
   FaultNumbers faults;  // how often each happened
   std::map<std::string, uint64_t> steps;
+  std::map<std::string, uint64_t> pairs;  // of fault and step, see FaultSteps
   std::map<std::string, bool> places;
 
   bool held() const { return !failure || failure_is_expected; }
@@ -42,6 +44,9 @@ struct SeedReport {
 class Simulation {
  public:
   Simulation(const Scenario& scenario, uint64_t seed);
+  /// A world whose plan is not drawn. `scenario` has only its name and what it may break.
+  Simulation(const Scenario& scenario, uint64_t seed, Plan plan,
+             std::vector<std::unique_ptr<Workload>> workloads);
   ~Simulation();
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
@@ -55,6 +60,8 @@ class Simulation {
   uint64_t seed() const { return seed_; }
   /// Faults happen and clients go on; false once healing has begun.
   bool active() const { return active_; }
+  /// Healing begins now, not only when the active phase has lasted as long as planned.
+  void end_active() { enough_ = true; }
   /// Addresses of all instances, in order.
   const std::vector<std::string>& addresses() const { return addresses_; }
   /// The instances, in order, once the workload `cell` has been set up.
@@ -62,8 +69,11 @@ class Simulation {
   /// Counts a fault that happened.
   void happened(Fault fault) { ++counts_[fault]; }
   FaultNumbers& counts() { return counts_; }
+  /// Told of faults that meet steps.
+  FaultSteps& fault_steps() { return *fault_steps_; }
 
  private:
+  void begin();
   void settle();
   SeedReport report() const;
 
@@ -74,7 +84,9 @@ class Simulation {
   std::vector<std::string> addresses_;
   std::deque<InstanceHost> hosts_;
   bool active_ = true;
+  bool enough_ = false;
   FaultNumbers counts_;
+  std::optional<FaultSteps> fault_steps_;
   std::vector<std::unique_ptr<Workload>> workloads_;
 };
 

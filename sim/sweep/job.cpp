@@ -82,31 +82,6 @@ Result<> read_u64(const Json& json, std::string_view name, uint64_t& out) {
   return {};
 }
 
-JobResult result_of(const Job& job, const SeedReport& report) {
-  JobResult result;
-  result.job = job;
-  result.hash = report.hash;
-  if (report.failure) {
-    result.verdict = report.failure_is_expected ? Verdict::kExpected : Verdict::kFailed;
-    result.rule = report.failure->rule;
-    result.detail = report.failure->detail;
-    result.failed_at_us =
-        static_cast<uint64_t>(report.failure->at.time_since_epoch().count()) / 1000;
-  }
-  result.virtual_us = static_cast<uint64_t>(report.virtual_time.count()) / 1000;
-  result.operations = report.operations;
-  result.store_requests = report.store_requests;
-  result.purposes = report.purposes;
-  result.calls = report.calls;
-  result.switches = report.switches;
-  for (size_t i = 0; i < kFaults; ++i) {
-    if (report.faults.at(i) > 0) result.faults.emplace(kFaultNames[i], report.faults.at(i));
-  }
-  result.steps = report.steps;
-  result.places = report.places;
-  return result;
-}
-
 SeedReport simulate(const Scenario& scenario, uint64_t seed, const SimTrace::LineSink& lines,
                     bool detail) {
   Simulation simulation(scenario, seed);
@@ -128,6 +103,32 @@ void fail_result(JobResult& result, std::string rule, std::string detail) {
 }
 
 }  // namespace
+
+JobResult to_result(const Job& job, const SeedReport& report) {
+  JobResult result;
+  result.job = job;
+  result.hash = report.hash;
+  if (report.failure) {
+    result.verdict = report.failure_is_expected ? Verdict::kExpected : Verdict::kFailed;
+    result.rule = report.failure->rule;
+    result.detail = report.failure->detail;
+    result.failed_at_us =
+        static_cast<uint64_t>(report.failure->at.time_since_epoch().count()) / 1000;
+  }
+  result.virtual_us = static_cast<uint64_t>(report.virtual_time.count()) / 1000;
+  result.operations = report.operations;
+  result.store_requests = report.store_requests;
+  result.purposes = report.purposes;
+  result.calls = report.calls;
+  result.switches = report.switches;
+  for (size_t i = 0; i < kFaults; ++i) {
+    if (report.faults.at(i) > 0) result.faults.emplace(kFaultNames[i], report.faults.at(i));
+  }
+  result.steps = report.steps;
+  result.pairs = report.pairs;
+  result.places = report.places;
+  return result;
+}
 
 std::string_view mutant_name(Mutant mutant) {
   return kMutants[static_cast<size_t>(mutant)].name;
@@ -189,6 +190,7 @@ std::string JobResult::encode() const {
   object.emplace("purposes", numbers_json(purposes));
   object.emplace("faults", numbers_json(faults));
   object.emplace("steps", numbers_json(steps));
+  object.emplace("pairs", numbers_json(pairs));
   Json::Object reached;
   for (const auto& [place, was] : places) reached.emplace(place, was);
   object.emplace("places", std::move(reached));
@@ -228,6 +230,7 @@ Result<JobResult> JobResult::decode(std::string_view line) {
   read_numbers(*json, "purposes", result.purposes);
   read_numbers(*json, "faults", result.faults);
   read_numbers(*json, "steps", result.steps);
+  read_numbers(*json, "pairs", result.pairs);
   if (const Json* places = json->find("places"); places && places->as_object()) {
     for (const auto& [place, was] : *places->as_object()) {
       result.places[place] = was.as_bool() != nullptr && *was.as_bool();
@@ -250,10 +253,10 @@ JobResult run_job(const Job& job, const SimTrace::LineSink& lines, bool detail) 
   }
   active_mutant = job.mutant;
   const uint64_t begin = cpu_time_us();
-  JobResult result = result_of(job, simulate(*scenario, job.seed, lines, detail));
+  JobResult result = to_result(job, simulate(*scenario, job.seed, lines, detail));
   result.cpu_us = cpu_time_us() - begin;
   if (job.twice) {
-    const JobResult again = result_of(job, simulate(*scenario, job.seed, {}, false));
+    const JobResult again = to_result(job, simulate(*scenario, job.seed, {}, false));
     if (again.hash != result.hash || again.verdict != result.verdict || again.rule != result.rule ||
         again.detail != result.detail) {
       fail_result(result, "determinism",

@@ -49,6 +49,7 @@ struct JobResult {
   std::map<std::string, uint64_t> purposes;
   std::map<std::string, uint64_t> faults;
   std::map<std::string, uint64_t> steps;
+  std::map<std::string, uint64_t> pairs;  // of fault and step, see sim/faults/fault_steps.hpp
   std::map<std::string, bool> places;
 
   bool failed() const { return verdict == Verdict::kFailed; }
@@ -64,6 +65,9 @@ Result<Mutant> find_mutant(std::string_view name);
 std::vector<Mutant> all_mutants();
 /// The rule that it breaks.
 std::string_view mutant_rule(Mutant mutant);
+
+/// What a seed's run has shown, as a result.
+JobResult to_result(const Job& job, const SeedReport& report);
 
 /// Runs the job in this process. `lines` gets the world's trace as text, with every request if
 /// `detail`; may be empty.

@@ -1,9 +1,11 @@
 #include "sim/sweep/summary.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "core/base/step.hpp"
+#include "sim/faults/fault_steps.hpp"
 
 namespace morula::sim {
 
@@ -17,6 +19,7 @@ constexpr std::string_view kSteps[] = {
 
 constexpr int kColumns = 3;
 constexpr int kCellWidth = 32;
+constexpr int kPairWidth = 8;
 
 double ratio(double a, double b) {
   return b > 0 ? a / b : 0;
@@ -24,6 +27,22 @@ double ratio(double a, double b) {
 
 unsigned long long ull(uint64_t value) {
   return value;
+}
+
+/// In at most five characters.
+std::string short_number(uint64_t number) {
+  if (number < 10'000) return std::to_string(number);
+  if (number < 10'000'000) return std::to_string(number / 1000) + "k";
+  return std::to_string(number / 1'000'000) + "M";
+}
+
+/// The two lines above a column: `store_answer_lost` is "answer", "lost".
+std::array<std::string, 2> heading(Fault fault) {
+  std::string_view name = kFaultNames[static_cast<size_t>(fault)];
+  if (name.starts_with("store_")) name.remove_prefix(6);
+  const size_t cut = name.find('_');
+  if (cut == std::string_view::npos) return {std::string(name), ""};
+  return {std::string(name.substr(0, cut)), std::string(name.substr(cut + 1))};
 }
 
 }  // namespace
@@ -42,6 +61,7 @@ void Summary::add(const JobResult& result) {
   for (const auto& [name, count] : result.purposes) purposes_[name] += count;
   for (const auto& [name, count] : result.faults) faults_[name] += count;
   for (const auto& [name, count] : result.steps) steps_[name] += count;
+  for (const auto& [name, count] : result.pairs) pairs_[name] += count;
   for (const auto& [place, reached] : result.places) places_[place] += reached ? 1 : 0;
 }
 
@@ -57,6 +77,7 @@ void Summary::print(std::FILE* out, double wall_seconds) const {
   print_counts(out, "store requests", purposes_);
   print_counts(out, "faults", faults_);
   print_counts(out, "steps", steps_);
+  print_pairs(out);
   print_never(out);
 }
 
@@ -89,6 +110,40 @@ void Summary::print_counts(std::FILE* out, const char* title,
     if (++column % kColumns == 0) std::fprintf(out, "\n");
   }
   if (column % kColumns != 0) std::fprintf(out, "\n");
+}
+
+std::vector<std::string> Summary::missing_pairs() const {
+  std::vector<std::string> missing;
+  for (const Fault fault : kPairedFaults) {
+    for (size_t i = 0; i < kStepCount; ++i) {
+      const auto step = static_cast<Step>(i);
+      const std::string name = pair_name(fault, step);
+      if (is_required(fault, step) && !pairs_.contains(name)) missing.push_back(name);
+    }
+  }
+  return missing;
+}
+
+void Summary::print_pairs(std::FILE* out) const {
+  std::fprintf(out, "\nfaults at steps (*: has to be reached by 2,000 seeds)\n");
+  for (const size_t line : {0U, 1U}) {
+    std::fprintf(out, "  %-11s", "");
+    for (const Fault fault : kPairedFaults) {
+      std::fprintf(out, " %*.*s", kPairWidth, kPairWidth, heading(fault)[line].c_str());
+    }
+    std::fprintf(out, "\n");
+  }
+  for (size_t i = 0; i < kStepCount; ++i) {
+    const auto step = static_cast<Step>(i);
+    std::fprintf(out, "  %-11s", std::string(to_string(step)).c_str());
+    for (const Fault fault : kPairedFaults) {
+      const auto found = pairs_.find(pair_name(fault, step));
+      std::string cell = found == pairs_.end() ? "." : short_number(found->second);
+      if (is_required(fault, step)) cell += "*";
+      std::fprintf(out, " %*s", kPairWidth, cell.c_str());
+    }
+    std::fprintf(out, "\n");
+  }
 }
 
 void Summary::print_never(std::FILE* out) const {

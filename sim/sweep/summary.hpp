@@ -17,6 +17,8 @@ class Summary {
 
   uint64_t seeds() const { return seeds_; }
   uint64_t failures() const { return failures_; }
+  /// Pairs of fault and step that enough seeds have to reach, and these have not.
+  std::vector<std::string> missing_pairs() const;
   /// `wall_seconds`: how long the whole has taken.
   void print(std::FILE* out, double wall_seconds) const;
 
@@ -24,6 +26,7 @@ class Summary {
   void print_speed(std::FILE* out, double wall_seconds) const;
   void print_counts(std::FILE* out, const char* title,
                     const std::map<std::string, uint64_t>& counts) const;
+  void print_pairs(std::FILE* out) const;
   void print_never(std::FILE* out) const;
 
   uint64_t seeds_ = 0;
@@ -39,6 +42,7 @@ class Summary {
   std::map<std::string, uint64_t> purposes_;
   std::map<std::string, uint64_t> faults_;
   std::map<std::string, uint64_t> steps_;
+  std::map<std::string, uint64_t> pairs_;
   std::map<std::string, uint64_t> places_;  // seeds that reached it
 };
 

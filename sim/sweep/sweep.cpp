@@ -50,6 +50,7 @@ class Sweep {
   void take(const JobResult& result);
   void print_failure(const JobResult& result);
   bool write_junit() const;
+  bool has_required() const;
 
   const SweepOptions& options_;
   Progress progress_;
@@ -127,7 +128,16 @@ int Sweep::run() {
   summary_.print(stdout, progress_.seconds());
   if (jsonl_ != nullptr) std::fclose(jsonl_);
   if (!write_junit()) return 2;
-  return failed_.empty() ? 0 : 1;
+  return has_required() && failed_.empty() ? 0 : 1;
+}
+
+bool Sweep::has_required() const {
+  if (!options_.require_pairs) return true;
+  const std::vector<std::string> missing = summary_.missing_pairs();
+  if (missing.empty()) return true;
+  std::printf("FAILED  no fault met a step in these pairs, which is required (--require-pairs):\n");
+  for (const std::string& pair : missing) std::printf("  %s\n", pair.c_str());
+  return false;
 }
 
 bool Sweep::write_junit() const {

@@ -20,6 +20,7 @@ World::~World() {
 
 void World::end() {
   trace_.forget_observers();
+  switch_watcher_ = nullptr;
   for (Process& process : processes_) process.kill();
   bury();
   scheduler_.run_ready();
@@ -41,7 +42,9 @@ bool World::run_one() {
       return true;
     }
     count_switch();
-    return scheduler_.run_one();
+    scheduler_.run_one();
+    if (switch_watcher_) switch_watcher_(scheduler_.last_ran());
+    return true;
   }
   return events_.run_next();
 }

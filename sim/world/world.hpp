@@ -76,6 +76,10 @@ class World {
   uint64_t switches() const { return switches_; }
   /// Calls `action` before the switch with that number, outside fibers.
   void at_switch(uint64_t number, std::function<void()> action);
+  /// Calls `watcher` after each switch, outside fibers, with the address of the domain whose fiber
+  /// has run. One watcher; empty: none.
+  using SwitchWatcher = std::function<void(const void* domain)>;
+  void after_each_switch(SwitchWatcher watcher) { switch_watcher_ = std::move(watcher); }
 
   /// Kills what is alive, lets every fiber run to its end and drops what was still to happen,
   /// unobserved. Afterwards the world can only be looked at.
@@ -111,6 +115,7 @@ class World {
   TrueTime switches_time_{};
   uint64_t next_action_switch_ = UINT64_MAX;
   std::multimap<uint64_t, std::function<void()>> switch_actions_;
+  SwitchWatcher switch_watcher_;
   std::optional<Failure> failure_;
 };
 

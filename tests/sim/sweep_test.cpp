@@ -62,6 +62,13 @@ TEST_F(SweepTest, EachSeedRunsInEachScenario) {
   EXPECT_EQ(seeds_run(), (std::multiset<uint64_t>{0, 0, 1, 1}));
 }
 
+TEST_F(SweepTest, ASweepThatHasNotReachedARequiredPairHasFailed) {
+  options_.last = 2;
+  EXPECT_EQ(run_sweep(options_), 0);
+  options_.require_pairs = true;
+  EXPECT_EQ(run_sweep(options_), 1);
+}
+
 TEST_F(SweepTest, AFileThatCannotBeWrittenIsUsage) {
   options_.jsonl_file = folder_ + "/no/such/folder";
   EXPECT_EQ(run_sweep(options_), 2);
