@@ -24,20 +24,22 @@ StreamHistory& Observer::stream(const std::string& path) {
   return streams_.try_emplace(path, history_, walls_, path, violations_).first->second;
 }
 
-void Observer::look_at_walls() {
-  if (read_walls_) walls_.read(now_(), read_walls_());
+Duration Observer::look_at_walls() {
+  const Duration now = now_();  // once: a real clock shows another time when it is asked again
+  if (read_walls_) walls_.read(now, read_walls_());
+  return now;
 }
 
 OpRef Observer::begin(Request request) {
-  look_at_walls();
-  OpRef ref = history_.begin(std::move(request), now_());
+  const Duration now = look_at_walls();
+  OpRef ref = history_.begin(std::move(request), now);
   stream(history_.op(ref).request.path).begin(ref);
   return ref;
 }
 
 void Observer::end(OpRef ref, const Response& response) {
-  look_at_walls();
-  history_.end(ref, response, now_());
+  const Duration now = look_at_walls();
+  history_.end(ref, response, now);
   const Op& op = history_.op(ref);
   check_durable(op, ref);
   stream(op.request.path).end(ref);

@@ -50,8 +50,8 @@ class Observer {
   /// Nobody will tell of processes and the store, as where the world is real: what only they show
   /// is not checked.
   void sees_clients_only() { sees_store_ = false; }
-  /// Looks at them: to be called before and after somebody sets one.
-  void look_at_walls();
+  /// Looks at them, and says when: to be called before and after somebody sets one.
+  Duration look_at_walls();
 
   /// Every step is held to the specs (invariant 18). From the world's beginning, or not at all: and
   /// `store_sent` is told.

@@ -47,6 +47,28 @@ TEST(Observer, AnAppendThatIsAnsweredWhenItsBatchIsAcknowledgedIsFine) {
   EXPECT_TRUE(cell.observer.verdict().empty());
 }
 
+// In the real world time passes between any two looks at a clock.
+TEST(Observer, AnOperationsTimeIsWhenTheWallWasReadForIt) {
+  FakeCell nothing;
+  Duration now{};
+  WallTime wall{1000};
+  Observer observer([&] { return now += std::chrono::microseconds(1); }, nothing);
+  observer.sees_clients_only();
+  observer.watch_walls([&] { return WallClocks::Reading{wall, wall}; });
+  const auto create = [&](uint32_t number, WallTime answered) {
+    Request request = on_stream(Story::create(1, number));
+    request.ttl_seconds = 1;
+    const OpRef op = observer.begin(request);
+    wall = answered;
+    observer.end(op, Story::ok(number, 0));
+  };
+  create(1, WallTime{1500});  // so its time may have been over at 2000
+  wall = WallTime{2100};
+  create(2, WallTime{2110});
+  observer.finish();
+  EXPECT_TRUE(observer.verdict().empty());
+}
+
 TEST(Observer, AHandlerWritesNothingToTheStore) {
   FakeCell cell;
   cell.observer.request_arrived(kHandler, "i1", "POST", "/v1/stream/s");
