@@ -10,11 +10,6 @@ namespace {
 // An operation whose request was hit may never come to its end; what it waits for is forgotten.
 constexpr size_t kPendingMax = 32;
 
-bool is_process_fault(Fault fault) {
-  return fault == Fault::crash || fault == Fault::stop || fault == Fault::pause_short ||
-         fault == Fault::pause_long;
-}
-
 }  // namespace
 
 std::optional<Purpose> purpose_of(Step step) {
