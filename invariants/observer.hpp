@@ -56,6 +56,10 @@ class Observer {
   /// Every step is held to the specs (invariant 18). From the world's beginning, or not at all: and
   /// `store_sent` is told.
   void hold_to_specs() { spec_steps_.emplace(violations_); }
+  /// How often each action of the specs was taken; null: they are not held to them.
+  const twin::Findings::Taken* spec_actions() const {
+    return spec_steps_ ? &spec_steps_->taken() : nullptr;
+  }
 
   // ---- clients ----
 

@@ -78,7 +78,7 @@ void LeaseSteps::renewed(Document& document, const Member& now) {
   if (stops) step = {.action = Action::kStop};
   for (const spec::Lease::Step& next :
        {step, spec::Lease::Step{.action = Action::kLand, .request = 0}}) {
-    if (!twin().can(state, next)) {
+    if (!findings_.can(kSpec, twin(), state, next)) {
       findings_.cannot(kSpec, spec::Lease::describe(next), what(now, document.now));
       break;
     }
@@ -99,7 +99,7 @@ void LeaseSteps::expired(Document& document, const Member& now) {
   State state = project(document);
   state.expiring = {static_cast<int>(now.version.value) - 1};
   const spec::Lease::Step step{.action = Action::kLandExpire};
-  if (!twin().can(state, step)) {
+  if (!findings_.can(kSpec, twin(), state, step)) {
     findings_.cannot(kSpec, spec::Lease::describe(step), what(now, document.now));
   } else if (now.state != MemberState::kExpired || now.lease != document.now.lease) {
     findings_.differs(kSpec, spec::Lease::describe(step), what(now, document.now));
@@ -112,7 +112,7 @@ void LeaseSteps::LoseLease(const IncarnationId& holder) {
   // A document that is another incarnation's is lost, too.
   if (known == documents_.end() || known->second.now.incarnation != holder) return;
   const spec::Lease::Step step{.action = Action::kLoseLease};
-  if (!twin().can(project(known->second), step)) {
+  if (!findings_.can(kSpec, twin(), project(known->second), step)) {
     findings_.cannot(kSpec, spec::Lease::describe(step),
                      holder.text() + " says that it has lost its lease, but its document is " +
                          std::string(to_string(known->second.now.state)));

@@ -112,7 +112,7 @@ void LogSteps::add_requests(State& state, const SeenLog& own, uint64_t base) con
 }
 
 bool LogSteps::can(const State& state, const Spec::Step& step, const std::string& what) {
-  if (twin().can(state, step)) return true;
+  if (findings_.can(kSpec, twin(), state, step)) return true;
   findings_.cannot(kSpec, Spec::describe(step), what);
   return false;
 }
@@ -124,7 +124,7 @@ void LogSteps::appended(SeenLog& own, StreamId stream, uint64_t seq) {
     state.manifests.resize(1);
     if (own.may_serve(stream)) state.serve(1, 1, 1);
     const Spec::Step step{.action = Action::kPutLog, .incarnation = 1, .shard = 1};
-    if (!twin().can(state, step)) {
+    if (!findings_.can(kSpec, twin(), state, step)) {
       findings_.cannot(kSpec, Spec::describe(step),
                        "a record of stream " + stream.text() + " joins " + at(own, seq) +
                            ", which does not serve it" + (own.stopped ? ": it has stopped" : ""));
@@ -194,7 +194,9 @@ void LogSteps::look_at_fences(SeenLog& own) {
 
 void LogSteps::Fence(const SeenLog& taker, SeenLog& victim, uint64_t seq) {
   const std::string what = taker.id.text() + " takes the FENCE at " + at(victim, seq) + " to count";
-  if (!victim.fences_counted.contains(seq)) {
+  if (victim.fences_counted.contains(seq)) {
+    findings_.took(kSpec, "Fence");
+  } else {
     const auto there = victim.objects.find(seq);
     const bool lies_there = there != victim.objects.end() && there->second == LogObject::kFence;
     findings_.differs(kSpec, "Fence", what + (lies_there ? ": it never did" : ": there is none"));
@@ -281,7 +283,9 @@ void LogSteps::Replay(const SeenLog& log, uint64_t from, uint64_t to) {
 void LogSteps::trimmed(SeenLog& own, uint64_t seq) {
   const auto lies = own.objects.find(seq);
   if (lies == own.objects.end()) return;
-  const State state = trim_state(own, seq);
+  State state = trim_state(own, seq);
+  // A stray FENCE may have come to where the data was that this is about.
+  if (!own.fences_counted.contains(seq)) state.of(1).set_object(0, LogObject::kData);
   const Spec::Step step{.action = Action::kTrim, .incarnation = 1};
   if (can(state, step, at(own, seq) + " was deleted")) {
     State after = state;

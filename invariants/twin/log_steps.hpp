@@ -10,8 +10,9 @@
 //   - of pins those that the code keeps for what it will send later;
 //   - where a fence is put: only whether it counts. A fence counts if it did at some moment since
 //     it was put: the LIST that a taker goes by is older than the step;
-//   - what a collector has listed: of fences, only those that counted at some moment must stay. A
-//     stray one can come late to a place whose data was listed and then trimmed, and goes with it;
+//   - what a deletion was for: of fences, only those that counted at some moment must stay. A stray
+//     one can come late to a place that was trimmed, and a repeated or late deletion takes it away.
+//     It never counts there: the last W landed objects lie above it;
 //   - a stop that has sent no batch.
 // A manifest that the code's own view alone still names is not looked at: who was taken over and
 // has not heard of it serves on, in the spec and in the code, but may trim.

@@ -100,7 +100,7 @@ void ManifestSteps::Seal(const Swap& swap) {
     taking.rows = {{1, 1}};
     taking.to_seal = {1};
   }
-  if (!log_twin_.can(state, step)) {
+  if (!findings_.can(kLogSpec, log_twin_, state, step)) {
     findings_.cannot(kLogSpec, spec::OwnershipLog::describe(step),
                      swap.what() + ", and has not fenced its owner");
   }
@@ -143,7 +143,7 @@ void ManifestSteps::Flush(const Swap& swap) {
   // by one there.
   const spec::Set<spec::LogEntry> logs = entries(swap.next);
   if (state.manifests[0].logs != logs || from != least) {
-    if (!log_twin_.can(state, step)) {
+    if (!findings_.can(kLogSpec, log_twin_, state, step)) {
       return findings_.cannot(kLogSpec, spec::OwnershipLog::describe(step), what);
     }
     spec::OwnershipLogState after = state;
@@ -206,7 +206,8 @@ void ManifestSteps::Compact(const Swap& swap) {
 void ManifestSteps::compare(const Swap& swap, const spec::Topology::Step& step,
                             const spec::TopologyState& before) {
   const std::string named = spec::Topology::describe(step);
-  if (!twin_.can(before, step)) return findings_.cannot(kSpec, named, swap.what());
+  if (!findings_.can(kSpec, twin_, before, step))
+    return findings_.cannot(kSpec, named, swap.what());
   spec::TopologyState after = before;
   twin_.take(before, step, after);
   const spec::ClippedManifestRequest& sent = after.manifest_requests.at(0);
@@ -235,7 +236,7 @@ void ManifestSteps::landed(const std::string& key, Prefix shard,
     state.manifests = {{static_cast<int>(before->version.value), before->sealed, {}, {}}};
     state.manifest_requests.insert({1, 1, static_cast<int>(now->version.value) - 1, 1, {}, {}});
     const spec::OwnershipLog::Step step{.action = LogAction::kLandManifest};
-    if (!log_twin_.can(state, step)) {
+    if (!findings_.can(kLogSpec, log_twin_, state, step)) {
       findings_.cannot(kLogSpec, spec::OwnershipLog::describe(step),
                        "version " + std::to_string(now->version.value) + " of " + key +
                            " has landed on version " + std::to_string(before->version.value) +

@@ -42,6 +42,8 @@ class SpecSteps {
   void sent(std::string_view key, std::string_view body, bool will_land, Duration now);
   void written(std::string_view key, std::string_view body, Duration now);
   void removed(std::string_view key, Purpose purpose, Duration now);
+  /// How often each action of the specs was taken.
+  const Findings::Taken& taken() const { return findings_.taken(); }
 
  private:
   void log_sent(std::string_view key, std::string_view body);

@@ -35,7 +35,7 @@ void TableSteps::collected(const SeenLog& writer, const std::string& key) {
   for (const Action action : {Action::kCollectList, Action::kCollectReadTopology,
                               Action::kCollectReadManifests, Action::kCollect}) {
     const spec::Topology::Step step{.action = action};
-    if (!twin_.can(state, step)) {
+    if (!findings_.can("Topology", twin_, state, step)) {
       return findings_.cannot("Topology", spec::Topology::describe(step), key + " was collected");
     }
     spec::TopologyState after = state;

@@ -156,7 +156,7 @@ void TransferSteps::check(const SeenLog& by, const Topology& now, const RowChang
   project(swap);
   if (swap.step.action == Action::kHandOff) check_giver(swap);
   const spec::TopologyState& before = swap.cell.state();
-  if (!twin_.can(before, swap.step)) {
+  if (!findings_.can(kSpec, twin_, before, swap.step)) {
     return findings_.cannot(kSpec, Spec::describe(swap.step), swap.what());
   }
   spec::TopologyState after = before;
@@ -252,7 +252,7 @@ void TransferSteps::check_giver(const Swap& swap) {
   const std::string what = swap.what() + ", closed at seq " + std::to_string(end) + "; all below " +
                            std::to_string(giver.landed) + " has landed";
   const auto named = spec::OwnershipLog::describe(step);
-  if (!log_twin_.can(state, step)) {
+  if (!findings_.can("OwnershipLog", log_twin_, state, step)) {
     return findings_.cannot("OwnershipLog", named,
                             what + ", and a record of the shard was given a later seq");
   }
@@ -311,7 +311,7 @@ void TransferSteps::landed(const std::shared_ptr<const Topology>& now) {
     state.version = static_cast<int>(before->version.value);
     state.topology_requests.insert({1, static_cast<int>(now->version.value) - 1, {}, false, {}});
     const Spec::Step step{.action = Action::kPublish};
-    if (!twin_.can(state, step)) {
+    if (!findings_.can(kSpec, twin_, state, step)) {
       findings_.cannot(kSpec, Spec::describe(step),
                        "version " + std::to_string(now->version.value) + " by " +
                            now->writer.text() + " has landed on version " +

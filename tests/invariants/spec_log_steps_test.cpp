@@ -120,6 +120,22 @@ TEST(SpecSteps, WhatIsNamedPinnedOrAmongTheLastIsNotTrimmed) {
       promised, [](TwinStory& s) { s.remove(s.a, 1, Purpose::kTrim); }, "Trim");
 }
 
+TEST(SpecSteps, ATrimMayTakeAStrayFenceButNoneThatCounted) {
+  const Part trimmed = [](TwinStory& s) {
+    s.log(s.a, 0, 5);
+    s.flush(s.first_key, s.a, 5);
+    for (uint64_t seq = 0; seq < 3; ++seq) s.remove(s.a, seq, Purpose::kTrim);
+  };
+  const auto fenced_at = [&](uint64_t seq) {
+    return [=](TwinStory& s) { trimmed(s), s.put_fence(s.a, seq, s.b); };
+  };
+  const auto trim = [](uint64_t seq) {
+    return [=](TwinStory& s) { s.remove(s.a, seq, Purpose::kTrim); };
+  };
+  EXPECT_EQ(told_of([&](TwinStory& s) { fenced_at(1)(s), trim(1)(s); }), "");
+  expect_told(fenced_at(5), trim(5), "Trim");
+}
+
 TEST(SpecSteps, AStopWritesItsFenceLastAndPromisesNothingAfterIt) {
   const Part log = [](TwinStory& s) { s.log(s.a, 0, 3); };
   const Part stop = [](TwinStory& s) { s.put_fence(s.a, 3, s.a); };
