@@ -116,8 +116,7 @@ void write_redo(char* out, const RedoFrame& frame, const RedoContent& content) {
   char* at = out + 8;
   for (const std::string_view part :
        {std::string_view(fields), std::string_view(content.head), content.body}) {
-    std::memcpy(at, part.data(), part.size());
-    at += part.size();
+    at = std::copy(part.begin(), part.end(), at);  // a frame may have no body, which is nowhere
   }
   std::memset(at, 0, redo_bytes(content) - static_cast<size_t>(at - out));
   std::string sum;

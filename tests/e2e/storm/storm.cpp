@@ -40,6 +40,7 @@ Env Storm::env(Random& random) {
 
 void Storm::calm() {
   if (std::exchange(calm_, true)) return;
+  network_.be_patient();
   observer_.healed(kServedWithin);
 }
 

@@ -35,7 +35,7 @@ std::optional<Lie> parse_lie(std::string_view text) {
 }
 
 Time StormNetwork::draw_deadline(Time wanted) {
-  if (!random_.chance(1, kHangsUpOneIn)) return wanted;
+  if (patient_ || !random_.chance(1, kHangsUpOneIn)) return wanted;
   ++hung_up_;
   const uint64_t most = kHangsUpAfterUs << random_.below(kDoublings);
   return std::min(wanted, loop_.now() + std::chrono::microseconds(random_.below(most)));

@@ -34,6 +34,9 @@ class StormNetwork final : public Network {
   void serve(Scope&, Handler) override {}
   void stop_serving() override {}
 
+  /// From now on nobody hangs up: what is asked now is to be answered.
+  void be_patient() { patient_ = true; }
+
   uint64_t lies() const { return lies_; }
   uint64_t hung_up() const { return hung_up_; }
 
@@ -49,6 +52,7 @@ class StormNetwork final : public Network {
   CurlClient& client_;
   const Lie lie_;
   Random random_;
+  bool patient_ = false;
   uint64_t lies_ = 0;
   uint64_t hung_up_ = 0;
 };
