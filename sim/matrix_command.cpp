@@ -16,9 +16,9 @@ constexpr size_t kLastLines = 60;  // of the trace, shown when a case fails
 std::string footer() {
   std::string text = R"(
 Each operation runs first in a small world without faults, whose store requests and suspension
-points are counted. Then it runs once for each of them, each fault that can befall it there, and each
-recovery; and once for each request that is held back while another operation of the same lineage
-comes in between. Every invariant is on, and at the end everything is read.
+points are counted. Then it runs once for each of them, each fault that can befall it there, and
+each recovery; and once for each request that is held back while another operation of the same
+lineage comes in between. Every invariant is on, and at the end everything is read.
 
   morula-sim matrix                                  all of it, with tables of what was run
   morula-sim matrix --only split --only move         what befalls these
