@@ -48,8 +48,22 @@ std::optional<Purpose> purpose_of(Step step) {
 }
 
 bool is_required(Fault fault, Step step) {
-  return fault == Fault::crash && (step == Step::kSeal || step == Step::kAdopt ||
-                                   step == Step::kPublish || step == Step::kReplay);
+  // Only where a change of the topology has failed for good: seldom, and seldom near a fault.
+  if (step == Step::kReopen) return false;
+  const bool of_request = purpose_of(step) || step == Step::kPutLog;
+  switch (fault) {
+    case Fault::crash:
+    case Fault::pause_long:
+      // With these an incarnation ends anyway; what is left of it has nothing more to do.
+      return step != Step::kFenced && step != Step::kLoseLease;
+    case Fault::store_request_lost:
+    case Fault::store_answer_lost:
+      return of_request;
+    case Fault::store_late:
+      return of_request && step != Step::kReplay;  // which only reads: nothing lands
+    default:
+      return false;  // they add to the table, but do nothing that those above don't
+  }
 }
 
 std::string pair_name(Fault fault, Step step) {

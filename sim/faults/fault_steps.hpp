@@ -50,7 +50,8 @@ inline constexpr Fault kPairedFaults[] = {Fault::crash,
 /// What the requests are for that the step comes of; nothing for a step that is taken in memory.
 std::optional<Purpose> purpose_of(Step step);
 
-/// Whether 2,000 seeds of the default scenario have to reach the pair.
+/// Whether 2,000 seeds of the default scenario have to reach the pair. Those that are required come
+/// nine times or more in as many seeds, so that their absence is no bad luck.
 bool is_required(Fault fault, Step step);
 
 /// "crash/Seal"

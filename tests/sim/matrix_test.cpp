@@ -85,5 +85,29 @@ TEST(Matrix, TwoOperationsMeetWhileARequestIsHeldBack) {
   }
 }
 
+/// How many of the cases of one kind fail, of all requests that there are. Without a fault the
+/// operation holds with the mutant, too.
+uint32_t caught(const std::string& kind, const std::string& ending, Mutant mutant) {
+  const auto name = [&](uint64_t point) {
+    return kind + "/request:" + std::to_string(point) + "/" + ending;
+  };
+  const JobResult without = result_of(name(0), mutant);
+  EXPECT_FALSE(without.failed()) << without.detail;
+  uint32_t failed = 0;
+  for (uint64_t point = 1; point <= without.steps.at("requests"); ++point) {
+    failed += result_of(name(point), mutant).failed() ? 1 : 0;
+  }
+  return failed;
+}
+
+TEST(Matrix, AnUnknownOutcomeThatCountsAsFailedIsCaughtWhereAnAnswerIsLost) {
+  EXPECT_EQ(caught("split/answer_lost", "same", Mutant::none), 0U);
+  EXPECT_GE(caught("split/answer_lost", "same", Mutant::unknown_is_failure), 4U);
+}
+
+TEST(Matrix, ASwapOfWhateverIsThereIsCaughtWhereATakeoverComesInBetween) {
+  EXPECT_GE(caught("split/meets_takeover", "unlanded", Mutant::topology_without_cas), 4U);
+}
+
 }  // namespace
 }  // namespace morula::sim
