@@ -5,8 +5,7 @@
 // pairs are counted, and a sweep can require them. A pair (fault, step) is reached
 //
 //   by a fault of a process     when it strikes one that has taken the step in the same run, at
-//   most
-//                               `kShortly` before: what was to follow has not, or only begun to
+//                               most `kShortly` before: what was to follow has not, or only begun
 //   by a fault of a request     when the request was on its way to the step: the step is the next
 //                               one of the same run that comes of requests for that purpose. A put
 //                               of the log is also on behalf of the PutLog that has sent it

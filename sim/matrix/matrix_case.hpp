@@ -3,8 +3,7 @@
 //
 // A case has a name, by which it can be run again:
 //     split/crash/request:3/same        the splitting process dies right after it has sent the
-//     third
-//                                       store request of the split, and starts again
+//                                       third store request of the split, and starts again
 //     flush/pause/switch:17/other       the flushing process is stopped at its 17th suspension
 //                                       point, wakes once another has taken over, and dies
 //     move/meets_merge/request:2/unlanded
