@@ -271,6 +271,21 @@ void expiry_storm(Plan& plan, Random& random) {
   plan.faults[Fault::clock_rate] = random.chance(1, 2) ? 100 : 0;
 }
 
+/// Owners with clocks far apart die all the time, and little is written meanwhile: what one has
+/// answered as over is over for the next, who has nothing but the log to know it from.
+void expiry_takeovers(Plan& plan, Random& random) {
+  expiry_storm(plan, random);
+  plan.faults = {};
+  plan.instances = 3;
+  plan.one_machine = true;
+  plan.wall_error_max_ms = 20'000;
+  plan.clients = 3;
+  plan.client_pause = milliseconds(60);
+  plan.streams = 6;
+  plan.downtime_max = milliseconds(500);
+  plan.faults[Fault::crash] = 1500;
+}
+
 void clock_beyond_bound(Plan& plan, Random& random) {
   lease_storm(plan, random);
   plan.mortal_percent = 0;  // what a stale owner keeps alive is gone for the true one

@@ -27,6 +27,7 @@ void deletes_and_creates(Plan& plan, Random& random);
 void expiry_storm(Plan& plan, Random& random);
 void split_merge_storm(Plan& plan, Random& random);
 void move_storm(Plan& plan, Random& random);
+void expiry_takeovers(Plan& plan, Random& random);
 void slow_handoffs(Plan& plan, Random& random);
 void topology_crowd(Plan& plan, Random& random);
 void lineage_races(Plan& plan, Random& random);

@@ -27,10 +27,11 @@ std::string_view hunting_scenario(Mutant mutant) {
     case Mutant::ttl_renewal_not_ahead:
     case Mutant::wall_floor_ignored:
     case Mutant::end_not_written:
-    case Mutant::durable_wall_too_high:
-    case Mutant::floor_not_raised:
     case Mutant::expiry_differs_after_compaction:
       return "expiry_storm";
+    case Mutant::durable_wall_too_high:
+    case Mutant::floor_not_raised:
+      return "expiry_takeovers";
     case Mutant::trim_reads_topology_first:
     case Mutant::adopt_position_too_low:
     case Mutant::listing_skips_shard:
