@@ -82,8 +82,8 @@ class StreamHistory {
     OpRef first_out_by = kNoOp;
   };
 
-  /// Whether an operation gives a stream its TTL again.
-  enum class Renewal : uint8_t { kNone, kDone, kAtAnyTime };
+  /// Whether an operation gives a stream its TTL again. kBeforeItsAnswer: perhaps, while it lasts.
+  enum class Renewal : uint8_t { kNone, kDone, kBeforeItsAnswer, kAtAnyTime };
   /// What the creator of a generation, or whoever may be it, has asked for.
   struct Lifetime {
     int64_t ttl_ms = 0;  // unless there is an end

@@ -35,7 +35,9 @@ StreamHistory::Renewal StreamHistory::renewal_of(const Op& op) {
       if (done) return Renewal::kDone;
       const bool nowhere =
           response.outcome == Outcome::kRefused && (response.status == 0 || response.status == 307);
-      if (response.outcome == Outcome::kAbsent || nowhere) return Renewal::kNone;
+      if (nowhere) return Renewal::kNone;
+      // It may have come in time, and been answered when even what it had renewed was over.
+      if (response.outcome == Outcome::kAbsent) return Renewal::kBeforeItsAnswer;
       // Turned down for its offset: it has been there all the same.
       return response.bad_offset ? Renewal::kDone : Renewal::kAtAnyTime;
     }
@@ -107,7 +109,9 @@ void StreamHistory::check_end(uint64_t generation, const Lifetime& lifetime, uin
   for (const Entry& entry : entries_) {
     const Op& op = history_.op(entry.op);
     const bool is_of_it = generation_of(op) == generation;
-    if (renewal_of(op) == Renewal::kDone && (is_of_it || op.response.bad_offset)) {
+    const Renewal renewal = renewal_of(op);
+    if ((renewal == Renewal::kDone && (is_of_it || op.response.bad_offset)) ||
+        renewal == Renewal::kBeforeItsAnswer) {
       renewals.push_back(entry.op);
     }
     const bool made_it = op.request.kind == OpKind::kCreate && !op.response.existed;
@@ -120,6 +124,8 @@ void StreamHistory::check_end(uint64_t generation, const Lifetime& lifetime, uin
     for (const OpRef renewal : renewals) {
       const Op& before = history_.op(renewal);
       if (lifetime.last_end || renewal == ref || before.began > op.ended) continue;
+      // Once it was answered, what it had renewed was over.
+      if (before.response.outcome == Outcome::kAbsent && before.ended < op.began) continue;
       const WallTime latest = walls_.highest(std::min(before.ended_at, op.ended_at));
       const WallTime kept = after(latest, lifetime.ttl_ms + lifetime.ttl_ms / 8);
       end = std::max(end.value_or(kept), kept);

@@ -91,6 +91,22 @@ TEST(StreamLifetime, AnUnansweredReadMayHaveRenewedAStreamAtAnyTime) {
   EXPECT_TRUE(story.finish().empty());
 }
 
+TEST(StreamLifetime, AReadThatWaitedUntilAllWasOverMayHaveRenewedTheStreamBefore) {
+  for (const bool in_time : {true, false}) {
+    Story story;
+    story.begin_wall_clocks();
+    create_and_read(story);
+    story.pass(milliseconds(7000));
+    const OpRef waits = in_time ? story.begin(Story::read(1, 3)) : OpRef{};
+    story.pass(milliseconds(6000));
+    story.tell(Story::head(1, 4), Story::ok(1, 0));
+    story.pass(milliseconds(9000));
+    if (in_time) story.end(waits, Story::absent());
+    EXPECT_EQ(mismatch(story.finish(), Invariant::kExpiry, {"time was over"}),
+              in_time ? "nothing was found wrong" : "");
+  }
+}
+
 TEST(StreamLifetime, AStreamThatWasGoneStaysGone) {
   Story story;
   story.begin_wall_clocks();
