@@ -1,5 +1,7 @@
 // Flush (OWNERSHIP R2): from memtables into tables, and the manifest that names them.
 
+#include <utility>
+
 #include "core/base/check.hpp"
 #include "core/base/mutant.hpp"
 #include "core/lsm/table_builder.hpp"
@@ -31,6 +33,7 @@ void Shard::run_flusher() {
     if (retired_) break;
     flush_requested_ = false;
     auto flushed = Flush();
+    flushing_ = 0;
     if (flushed && *flushed == Swapped::kSealed && !retired_) {
       env_.trace.log(Severity::kWarning, "manifest_sealed", {{"manifest", adopted_.manifest_key}});
       break;
@@ -55,11 +58,11 @@ Result<Shard::Swapped> Shard::Flush() {
   const WallTime cut_at = log_.wall();
   LogPin pin = log_.pin(from);
   freeze();
+  flushing_ = frozen_.size();
   if (from > LogSeq(0) && !mutated(Mutant::flush_unacknowledged)) {
     MORULA_TRY(log_.wait_acknowledged(from - 1));
   }
 
-  const size_t flushed_memtables = frozen_.size();
   const MadeFor made_for = manifest_key();
   auto tables = write_tables(frozen_rows(), Purpose::kFlush);
   MORULA_TRY(tables);
@@ -79,7 +82,7 @@ Result<Shard::Swapped> Shard::Flush() {
     flushed_at_ = cut_at;
     publish(*std::move(tables));
     unpublished_.clear();
-    thaw(flushed_memtables);
+    thaw();
   }
   env_.trace.step(
       {Step::kFlush, log_.incarnation().text(), prefix().text(), from.value, next.version.value});
@@ -87,10 +90,11 @@ Result<Shard::Swapped> Shard::Flush() {
   return Swapped::kDone;
 }
 
-/// The oldest `count` are in tables now.
-void Shard::thaw(size_t count) {
-  MORULA_CHECK(count <= frozen_.size());
-  frozen_.erase(frozen_.begin(), frozen_.begin() + static_cast<ptrdiff_t>(count));
+/// Those of the flush are in tables now.
+void Shard::thaw() {
+  MORULA_CHECK(flushing_ <= frozen_.size());
+  frozen_.erase(frozen_.begin(),
+                frozen_.begin() + static_cast<ptrdiff_t>(std::exchange(flushing_, 0)));
   rebuild_readers();
   account();
 }

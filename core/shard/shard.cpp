@@ -285,10 +285,17 @@ void Shard::account() {
   memory_.resize(active_->bytes());
 }
 
+uint64_t Shard::unflushed_bytes() const {
+  uint64_t bytes = active_->bytes();
+  // What was inherited is frozen, and nobody flushes it unless he is asked.
+  for (size_t i = flushing_; i < frozen_.size(); ++i) bytes += frozen_[i].rows.memtable->bytes();
+  return bytes;
+}
+
 bool Shard::flush_due() const {
   const LogSeq acknowledged = log_.acknowledged();
   const LogSeq from = adopted_.from.seq();
-  return flush_requested_ || active_->bytes() >= config_.unflushed_bytes_max ||
+  return flush_requested_ || unflushed_bytes() >= config_.unflushed_bytes_max ||
          (acknowledged > from && acknowledged - from >= config_.held_log_objects_max);
 }
 

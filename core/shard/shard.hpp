@@ -97,7 +97,7 @@ class Shard {
   };
   Figures figures() const;
   /// Neither in tables nor on the way into one.
-  uint64_t unflushed_bytes() const { return active_->bytes(); }
+  uint64_t unflushed_bytes() const;
 
   Prefix prefix() const { return adopted_.prefix; }
   Epoch epoch() const { return adopted_.epoch; }
@@ -165,7 +165,7 @@ class Shard {
   uint64_t write_pressure() const;
   void count_unmerged();
   void freeze();
-  void thaw(size_t count);
+  void thaw();
   /// The memtables have grown or gone.
   void account();
   bool flush_due() const;
@@ -188,6 +188,7 @@ class Shard {
 
   std::shared_ptr<Memtable> active_ = std::make_shared<Memtable>();
   std::vector<Frozen> frozen_;                                            // oldest first
+  size_t flushing_ = 0;                                                   // of these, the oldest
   std::vector<NewTable> published_;                                       // that the manifest names
   std::vector<NewTable> unpublished_;                                     // spilled during replay
   std::array<std::shared_ptr<const TreeReader>, kTrees.size()> readers_;  // by Tree

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "core/lsm/manifest_succession.hpp"
+#include "core/store/conditional.hpp"
+#include "core/store/keys.hpp"
 #include "tests/shard/owner.hpp"
 
 namespace morula {
@@ -57,6 +59,44 @@ TEST(Lineage, WhatIsOpenedAheadReadsOnlyWhatHasComeSince) {
     EXPECT_EQ(world.store().sent() - before, 1u) << "one log object";
     EXPECT_EQ(value(*shard, stream(1)), "first");
     EXPECT_EQ(value(*shard, stream(2)), "second");
+    scope.cancel();
+  });
+}
+
+// Else, once memory is short, appends are refused for want of a flush that nobody makes.
+TEST(Lineage, WhatAHalfHasInheritedIsFlushedWhenMemoryIsShort) {
+  sim::TestWorld world;
+  in_world(world, [&](const Env& env, Scope& scope, std::list<Owner>& owners) {
+    Owner& a = owners.emplace_back(env, "a", scope);
+    a.begin();
+    put(a, hot(stream(1), 1, 1, "inherited"));
+    const uint64_t bytes = a.shard->unflushed_bytes();
+    const Prefix half = Prefix{}.child(!Prefix{}.child(false).contains(stream(1)));
+    Manifest manifest = narrowed(a.shard->manifest(), half);
+    manifest.version = Version(1);
+    manifest.writer = a.id;
+    const std::string key = keys::manifest(half, Epoch(2), Version(1), Ulid{1, 2});
+    auto put_there =
+        create_object(env, key, make_blob(encode_manifest(manifest)), Purpose::kOwnership, {});
+    ASSERT_TRUE(put_there && put_there->landed);
+    Shard shard(
+        env, a.config, a.log, a.lease, a.cache, a.numbers, a.memtables,
+        {half, Epoch(2), a.id, key, {manifest, put_there->etag}, a.log.pin(a.shard->from())});
+    Shard* const parents[] = {a.shard.get()};
+    shard.inherit(parents);
+    EXPECT_EQ(shard.unflushed_bytes(), bytes);
+    with_scope(env.domain, [&](Scope& flusher) {
+      flusher.spawn("flusher", [&] { shard.run_flusher(); });
+      env.clock.sleep(std::chrono::seconds(1));
+      EXPECT_EQ(shard.unflushed_bytes(), bytes) << "nothing has asked for it";
+      a.memtables.make_room();
+      env.clock.sleep(std::chrono::seconds(1));
+      EXPECT_EQ(shard.unflushed_bytes(), 0u);
+      EXPECT_FALSE(shard.manifest().tables.empty());
+      EXPECT_EQ(value(shard, stream(1)), "inherited");
+      shard.retire();
+      flusher.join();
+    });
     scope.cancel();
   });
 }
