@@ -49,8 +49,13 @@ Asking read_asking(HeaderReader& headers) {
 }  // namespace
 
 Api::Api(const Env& env, const StreamHasher& hasher, Placement& placement, const ApiConfig& config,
-         CellControl* cell)
-    : env_(env), hasher_(hasher), placement_(placement), config_(config), cell_(cell) {}
+         CellControl* cell, MemoryBudget* memory)
+    : env_(env),
+      hasher_(hasher),
+      placement_(placement),
+      config_(config),
+      cell_(cell),
+      memory_(memory) {}
 
 HttpResponse Api::handle(const HttpRequest& request) {
   HttpResponse response;
@@ -104,7 +109,8 @@ HttpResponse Api::handle_stream(const RequestTarget& target, const HttpRequest& 
 
   StreamTarget stream{target, asking.tenant, std::move(*path), {}};
   stream.hash = hasher_(stream.tenant, stream.path);
-  return Forwarder(env_, config_, placement_, stream, request, asking.hops, asking.pinned).run();
+  return Forwarder(env_, config_, placement_, memory_, stream, request, asking.hops, asking.pinned)
+      .run();
 }
 
 HttpResponse Api::handle_list(const RequestTarget& target, const HttpRequest& request) {

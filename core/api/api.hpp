@@ -11,6 +11,7 @@
 // Any instance takes any request. One that doesn't serve the stream passes the request on to the
 // one that does, adds `Streams-Forwarded-To: <its address>` to the answer, and follows it to a new
 // owner; with `Streams-Pin: redirect` it answers 307 instead, with `Streams-Replay-To: <address>`.
+// The body of a read's answer passes through in pieces (core/api/forwarded_body.hpp).
 // A request that was passed on (`Streams-Hops`: how often) is never passed on again but answered
 // 307, so that a stale view makes no loop.
 #pragma once
@@ -31,17 +32,19 @@ struct ApiConfig {
   Duration forward_timeout = std::chrono::seconds(30);  // of a request, all attempts together
   Duration forward_attempt_timeout = std::chrono::seconds(10);  // an owner may be stopped for good
   uint64_t forward_attempts_max = 5;  // rides over a stale owner and the moment of a takeover
+  BodyBounds forward_body;  // of what a read's answer may take here while it passes through
   Duration forward_pause = std::chrono::milliseconds(50);  // before a second attempt, then doubled
 };
 
 class CellControl;
+class MemoryBudget;
 
 class Api {
  public:
   /// `env`'s parts, `placement` and `cell` outlive it and every call of `handle`. Without `cell`
-  /// there is no /v1/cell.
+  /// there is no /v1/cell; without `memory`, bodies that pass through are not accounted for.
   Api(const Env& env, const StreamHasher& hasher, Placement& placement, const ApiConfig& config,
-      CellControl* cell = nullptr);
+      CellControl* cell = nullptr, MemoryBudget* memory = nullptr);
 
   /// Answers every request, whatever is in it. Suspends; throws Cancelled, after which a write may
   /// have been carried out.
@@ -58,6 +61,7 @@ class Api {
   Placement& placement_;
   const ApiConfig config_;
   CellControl* const cell_;
+  MemoryBudget* const memory_;
 };
 
 }  // namespace morula

@@ -62,9 +62,11 @@ std::optional<HttpResponse> Forwarder::attempt() {
 }
 
 std::optional<HttpResponse> Forwarder::call(const std::string& address) {
+  auto body = body_of_relay();
+  if (!body) return unserved_response(body.error(), to_string(MemoryRefusal::kReadMemoryBusy));
   ++calls_;
   const Time until = std::min(deadline_, env_.clock.now() + config_.forward_attempt_timeout);
-  Relayed relayed = relay(env_, address, request_, hops_ + 1, until);
+  Relayed relayed = relay(env_, address, request_, hops_ + 1, until, std::move(*body));
   if (auto* unknown = std::get_if<RelayUnknown>(&relayed)) {
     const bool untold = !is_read() && !mutated(Mutant::forward_repeats_unknown);
     env_.trace.sometimes("a forwarded change ended with its outcome unknown", untold);
@@ -79,10 +81,23 @@ std::optional<HttpResponse> Forwarder::call(const std::string& address) {
     return std::nullopt;
   }
   auto& answer = std::get<HttpResponse>(relayed);
+  env_.trace.sometimes("a forwarded body passed through in pieces", answer.source != nullptr);
   if (answer.headers.contains("Location")) {
     answer.headers.set("Location", stream_url(request_, target_.path));
   }
   return std::move(answer);
+}
+
+// Only a read's answer can be long.
+Result<RelayBody> Forwarder::body_of_relay() {
+  RelayBody body;
+  if (request_.method != "GET") return body;
+  body.in_pieces = config_.forward_body;
+  if (memory_ == nullptr) return body;
+  auto reserved = memory_->reserve_read(config_.forward_body.window_bytes);
+  MORULA_TRY(reserved);
+  body.memory = std::move(*reserved);
+  return body;
 }
 
 bool Forwarder::is_read() const {

@@ -13,18 +13,21 @@
 #include "core/api/api.hpp"
 #include "core/api/relay.hpp"
 #include "core/api/stream_routes.hpp"
+#include "core/base/memory_budget.hpp"
 #include "core/base/mutant.hpp"
 
 namespace morula {
 
 class Forwarder {
  public:
-  /// Everything outlives the call of `run`. `hops`: of the request as it arrived.
-  Forwarder(const Env& env, const ApiConfig& config, Placement& placement,
+  /// Everything outlives the call of `run`. `memory` may be null. `hops`: of the request as it
+  /// arrived.
+  Forwarder(const Env& env, const ApiConfig& config, Placement& placement, MemoryBudget* memory,
             const StreamTarget& target, const HttpRequest& request, uint64_t hops, bool pinned)
       : env_(env),
         config_(config),
         placement_(placement),
+        memory_(memory),
         target_(target),
         request_(request),
         hops_(hops),
@@ -38,11 +41,14 @@ class Forwarder {
   std::optional<HttpResponse> attempt();
   void await_owner();
   std::optional<HttpResponse> call(const std::string& address);
+  /// What the relay of this request needs. kBusy, kShed: there is no memory for its answer.
+  Result<RelayBody> body_of_relay();
   bool is_read() const;
 
   const Env& env_;
   const ApiConfig& config_;
   Placement& placement_;
+  MemoryBudget* const memory_;
   const StreamTarget& target_;
   const HttpRequest& request_;
   const uint64_t hops_;

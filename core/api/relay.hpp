@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -34,10 +35,17 @@ struct RelayUnknown {
 /// An HttpResponse is the other's answer, with `Streams-Forwarded-To`.
 using Relayed = std::variant<HttpResponse, RelayUndone, RelaySentOn, RelayUnknown>;
 
+/// How the answer's body is to come.
+struct RelayBody {
+  std::optional<BodyBounds> in_pieces;  // nullopt: whole
+  MemoryReservation memory;             // for the window, or for a body that fits it
+};
+
 /// Sends `request`, as it arrived here, to `address`, as one that has been passed on `hops` times.
-/// Suspends until `until` at the latest; throws Cancelled.
+/// Suspends until `until` at the latest, except that a body in pieces may follow then: that of a
+/// success only, what decides where to ask next is read whole. Throws Cancelled.
 Relayed relay(const Env& env, const std::string& address, const HttpRequest& request, uint64_t hops,
-              Time until);
+              Time until, RelayBody body = {});
 
 /// 307: `what` is to be asked for at `address`. `target`: of the request, as it arrived.
 HttpResponse redirect_response(const std::string& address, std::string_view target,

@@ -79,7 +79,12 @@ HttpResponse method_not_allowed(std::string_view allowed) {
 void finish_response(const HttpRequest& request, HttpResponse& response) {
   response.headers.set("X-Content-Type-Options", "nosniff");
   response.headers.set("Cross-Origin-Resource-Policy", "cross-origin");
-  if (request.method == "HEAD" && !response.body.empty()) {
+  if (request.method != "HEAD") return;
+  if (response.source) {
+    const auto length = response.source->length();
+    if (length) response.headers.set("Content-Length", std::to_string(*length));
+    response.source.reset();
+  } else if (!response.body.empty()) {
     response.headers.set("Content-Length", std::to_string(response.body.size()));
     response.body.clear();
   }

@@ -63,6 +63,7 @@ namespace morula {
   X(listing_skips_shard, "a shard that does not answer is left out of a listing")          \
   X(listing_before_durable, "a listing is answered before what it shows is durable")       \
   X(index_dropped_early, "a flush does not write the rows of the index")                   \
+  X(cut_body_passes_as_whole, "a forwarded body that was cut ends as if it were whole")    \
   X(reservation_leak, "memory that was reserved is not given back")                        \
   X(backlog_unbounded, "appends are taken whatever is not in tables yet")
 

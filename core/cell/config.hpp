@@ -6,6 +6,7 @@
 #include "core/fleet/lease_config.hpp"
 #include "core/log/log_writer.hpp"
 #include "core/lsm/second_tier.hpp"
+#include "core/rt/network.hpp"
 #include "core/shard/shard_config.hpp"
 #include "core/store/conditional.hpp"
 #include "core/stream/limits.hpp"
@@ -25,6 +26,7 @@ struct InstanceConfig {
   Duration trim_interval = std::chrono::seconds(60);  // at most once in this time
   Duration collect_interval = std::chrono::minutes(10);  // between rounds of garbage collection
   Duration forward_timeout = std::chrono::seconds(30);   // of a request sent on to the owner
+  BodyBounds forward_body;                               // of an answer that passes through
   Duration stop_grace = std::chrono::seconds(10);  // for requests under way at a graceful stop
   uint8_t first_prefix_bits = 0;                   // a new cell begins with 2^bits shards
 };

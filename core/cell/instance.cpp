@@ -72,7 +72,9 @@ Result<> Instance::Impl::join() {
   ApiConfig api_config;
   api_config.stream = config.stream;
   api_config.forward_timeout = config.forward_timeout;
-  api = std::make_unique<Api>(env, StreamHasher(cell->hash_secret), shards, api_config, this);
+  api_config.forward_body = config.forward_body;
+  api = std::make_unique<Api>(env, StreamHasher(cell->hash_secret), shards, api_config, this,
+                              &memtables.memory());
   log = std::make_unique<LogWriter>(env, config.log, self, *fibers);
   shards.begin(*log, lease, memtables.memory(), config.stream);
   receiver = std::make_unique<ShardReceiver>(env, config.retry, *log, *this);

@@ -11,6 +11,7 @@
 #include "core/base/memory_account.hpp"
 #include "core/base/result.hpp"
 #include "core/base/units.hpp"
+#include "core/rt/body_source.hpp"
 #include "core/rt/fiber.hpp"
 
 namespace morula {
@@ -71,12 +72,22 @@ struct HttpResponse {
   std::string body;
   /// What the body takes is reserved until it has left the process. Null: it is too small to count.
   std::shared_ptr<MemoryReservation> body_memory;
+  /// Set: the body comes in pieces, `body` is empty. One taker.
+  std::shared_ptr<BodySource> source;
+};
+
+/// How an answer's body may come in pieces.
+struct BodyBounds {
+  uint64_t window_bytes = 64 * kKiB;            // fetched and not yet taken, at most
+  Duration silence = std::chrono::seconds(30);  // between two pieces, at most; then it is cut
 };
 
 class Network {
  public:
   /// Runs in a fiber of its own. Must not throw anything but Cancelled; a cancelled handler's
-  /// caller gets no answer (its connection closes).
+  /// caller gets no answer (its connection closes). An answer with a source goes on in that fiber:
+  /// pieces are pulled as the caller takes them. If one fails, or the fiber is cancelled, the
+  /// caller sees that the body was cut; if the caller goes away, the source is dropped at once.
   using Handler = std::function<HttpResponse(const HttpRequest&)>;
 
   virtual ~Network() = default;
@@ -89,6 +100,15 @@ class Network {
   /// kNotFound: nobody listens there, the request was certainly not carried out.
   virtual Result<HttpResponse> call(const std::string& address, const HttpRequest& request,
                                     Time deadline) = 0;
+
+  /// The same, but for a body of more than `bounds.window_bytes`, or of a length that isn't told:
+  /// then the answer is returned, within `deadline`, as soon as its head is there, with a source.
+  /// Whoever drops that early hangs up. A network may give any body whole.
+  virtual Result<HttpResponse> call_in_pieces(const std::string& address,
+                                              const HttpRequest& request, Time deadline,
+                                              const BodyBounds& /*bounds*/) {
+    return call(address, request, deadline);
+  }
 
   /// From now on each arriving request runs `handler` in a child of `scope`, which must stay open
   /// until `stop_serving`. Before `serve` and after `stop_serving`, requests are refused.

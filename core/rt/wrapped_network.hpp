@@ -18,6 +18,10 @@ class WrappedNetwork : public Network {
                             Time deadline) final {
     return within_.call(address, request, deadline);
   }
+  Result<HttpResponse> call_in_pieces(const std::string& address, const HttpRequest& request,
+                                      Time deadline, const BodyBounds& bounds) final {
+    return within_.call_in_pieces(address, request, deadline, bounds);
+  }
   void serve(Scope& scope, Handler handler) final {
     within_.serve(scope, [this, handle = std::move(handler)](const HttpRequest& request) {
       return answer(handle, request);

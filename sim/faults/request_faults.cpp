@@ -14,6 +14,8 @@ namespace {
 // heartbeats or for the log.
 constexpr uint64_t kPurposeQuarters[] = {0, 1, 4, 4, 4, 12};
 
+constexpr uint64_t kPieceBytes[] = {100, 700, 4000, 16 * kKiB};
+
 }  // namespace
 
 RequestFaults::RequestFaults(Simulation& simulation)
@@ -111,6 +113,9 @@ void RequestFaults::apply_store_links(const StoreRequest& request, StoreFate& fa
 CallFate RequestFaults::call_fate(ProcessId from, ProcessId to, SimNetwork::Way way) {
   CallFate fate;
   fate.delay = draw_network_latency(random_);
+  if (way == SimNetwork::Way::kPiece) {
+    fate.piece_bytes = kPieceBytes[random_.below(std::size(kPieceBytes))];
+  }
   if (healed_) return fate;
   const Links::Way& link = links_.way(from, to);
   const uint64_t factor = network_weather_.quarters(simulation_.world().now());

@@ -46,6 +46,8 @@ constexpr int64_t kTrimMs[] = {300, 1000, 3000, 10'000};
 constexpr int64_t kCollectMs[] = {2000, 5000, 20'000};
 constexpr int64_t kAttemptMs[] = {400, 1000, 2000, 5000};
 constexpr int64_t kForwardMs[] = {2000, 5000, 30'000};
+constexpr uint64_t kBodyWindow[] = {300, 2000, 64 * kKiB};
+constexpr int64_t kSilenceMs[] = {500, 3000, 30'000};
 constexpr int64_t kGraceMs[] = {500, 3000, 10'000};
 constexpr uint64_t kDiskBytes[] = {20'000, 200'000, 16 * kMiB};
 constexpr uint64_t kDiskRates[] = {0, 10, 100};
@@ -117,6 +119,8 @@ InstanceConfig draw_instance(Random& random) {
   config.forward_timeout = milliseconds(pick(random, kForwardMs));
   config.stop_grace = milliseconds(pick(random, kGraceMs));
   config.first_prefix_bits = pick(random, kPrefixBits);
+  config.forward_body.window_bytes = pick(random, kBodyWindow);
+  config.forward_body.silence = milliseconds(pick(random, kSilenceMs));
   return config;
 }
 

@@ -5,45 +5,9 @@
 
 #include "core/base/check.hpp"
 #include "core/rt/fiber.hpp"
+#include "sim/world/sim_call.hpp"
 
 namespace morula::sim {
-
-struct SimNetwork::Call {
-  std::string address;
-  HttpRequest request;
-  uint64_t number = 0;
-  ProcessId caller = 0;
-  EventQueue::GateId caller_ears = EventQueue::kAlwaysOpen;
-  ProcessId callee = 0;
-
-  std::optional<Result<HttpResponse>> response;
-  WaitList waiter;
-};
-
-/// A request that has reached a process; when it is dropped unanswered, its connection closes.
-class SimNetwork::Incoming {
- public:
-  Incoming(SimNetwork& network, CallRef call) : network_(&network), call_(std::move(call)) {}
-  Incoming(Incoming&& other) noexcept = default;
-  Incoming& operator=(Incoming&& other) = delete;
-  ~Incoming() {
-    if (call_) answer(fail(ErrorCode::kUnavailable, "simulated network: connection closed"));
-  }
-
-  void handle(const Network::Handler& handler) {
-    for (Observer* observer : network_->trace_.observers()) {
-      observer->on_call_arrived(call_->callee, call_->number, call_->request);
-    }
-    answer(handler(call_->request));
-  }
-  void answer(Result<HttpResponse> response) {
-    network_->answer(std::exchange(call_, nullptr), std::move(response));
-  }
-
- private:
-  SimNetwork* network_;
-  CallRef call_;
-};
 
 namespace {
 
@@ -89,15 +53,15 @@ void SimNetwork::arrive(const CallRef& call) {
   }
   // The kernel accepts it now; the process hears of it when it runs.
   SimPort* port = found->second;
+  call->callee_ears = port->life_.ears;
   events_.after(Duration(0), port->life_.ears, [port, incoming = Incoming(*this, call)]() mutable {
     if (!port->handler_) {
       incoming.answer(fail(ErrorCode::kNotFound, "simulated network: nobody listens any more"));
       return;
     }
     port->scope_->spawn("request",
-                        [handler = port->handler_, request = std::move(incoming)]() mutable {
-                          request.handle(*handler);
-                        });
+                        [handler = port->handler_, request = std::move(incoming),
+                         clock = &port->clock_]() mutable { request.handle(*handler, *clock); });
   });
 }
 
@@ -107,8 +71,12 @@ void SimNetwork::answer(const CallRef& call, Result<HttpResponse> response) {
                                response ? &*response : nullptr);
   }
   CallFate back = fate(call->callee, call->caller, Way::kAnswer);
-  if (back.lost) return;
+  if (back.lost) {
+    call->swallowed = true;
+    return;
+  }
   call->response = std::move(response);
+  call->last_arrival = events_.now() + back.delay;
   events_.after(back.delay, call->caller_ears, [this, call] {
     trace_.hash().add(static_cast<uint64_t>(TraceKind::kCallAnswered) << 56 | call->number);
     if (trace_.wants_detail()) {
@@ -116,22 +84,51 @@ void SimNetwork::answer(const CallRef& call, Result<HttpResponse> response) {
                   "answer " + std::to_string(call->number) + " " + describe(*call->response));
     }
     if (*call->response) trace_.hash().add(static_cast<uint64_t>((*call->response)->status));
+    call->heard = true;
     call->waiter.wake_all();
   });
 }
 
-Result<HttpResponse> SimPort::call(const std::string& address, const HttpRequest& request,
-                                   Time deadline) {
+Result<HttpResponse> SimPort::open(const std::string& address, const HttpRequest& request,
+                                   Time deadline, const BodyBounds& bounds, bool whole) {
   if (life_.over) throw Cancelled{};
   auto call = std::make_shared<SimNetwork::Call>();
   call->address = address;
   call->request = request;
+  call->bounds = bounds;
+  call->whole = whole;
+  // Hung up on early, it has a sender that must hear of it.
+  auto body = std::make_shared<SimNetwork::Body>(network_, call, clock_);
   network_.send(call, life_);
   deadline = std::min(deadline, clock_.now() + kPatience);
-  if (!call->waiter.wait_until(clock_, deadline)) {
+  while (!call->heard) {
+    if (call->waiter.wait_until(clock_, deadline)) continue;
     return fail(ErrorCode::kTimeout, "simulated network: no answer from " + address + " in time");
   }
-  return std::move(*call->response);
+  Result<HttpResponse> response = std::move(*call->response);
+  if (!response || !response->source) {
+    body->no_more();
+    return response;
+  }
+  body->announce(response->source->length());
+  response->body.clear();
+  response->source = body;
+  if (!whole) return response;
+  auto pieces = body->all_until(deadline);
+  MORULA_TRY(pieces);
+  response->source.reset();
+  response->body = std::move(*pieces);
+  return response;
+}
+
+Result<HttpResponse> SimPort::call(const std::string& address, const HttpRequest& request,
+                                   Time deadline) {
+  return open(address, request, deadline, {}, true);
+}
+
+Result<HttpResponse> SimPort::call_in_pieces(const std::string& address, const HttpRequest& request,
+                                             Time deadline, const BodyBounds& bounds) {
+  return open(address, request, deadline, bounds, false);
 }
 
 void SimPort::serve(Scope& scope, Handler handler) {

@@ -35,6 +35,7 @@ enum class TraceKind : uint8_t {
   kFault,
   kHistory,
   kVerdict,
+  kPieceArrived,
 };
 
 }  // namespace morula::sim

@@ -56,7 +56,7 @@ class ServedBucket {
     request.headers.add("Content-Type", std::move(type));
     auto response =
         env.network.call("http://" + to + ":4437", request, env.clock.now() + seconds(30));
-    return response ? *response : HttpResponse{0, {}, response.error().message, nullptr};
+    return response ? *response : HttpResponse{0, {}, response.error().message, nullptr, nullptr};
   }
   static HttpResponse append(const Env& env, const std::string& to, const std::string& path,
                              std::string body, std::string type = "text/plain") {
