@@ -1,8 +1,6 @@
 #include "prod/http/curl_client.hpp"
 
 #include <curl/curl.h>
-#include <fmt/format.h>
-#include <strings.h>
 
 #include <algorithm>
 #include <charconv>
@@ -12,183 +10,27 @@
 #include <vector>
 
 #include "core/base/check.hpp"
-#include "core/rt/sync.hpp"
+#include "core/rt/clock.hpp"
+#include "prod/http/curl_transfer.hpp"
 
 namespace morula {
 namespace {
 
 constexpr size_t kIdleHandlesMax = 32;
-constexpr std::string_view kContentLength = "Content-Length";
 
-template <class... Arguments>
-void set_option(CURL* easy, CURLoption option, Arguments... arguments) {
-  MORULA_CHECK(curl_easy_setopt(easy, option, arguments...) == CURLE_OK);
-}
-
-struct FreeEasy {
-  void operator()(CURL* easy) const { curl_easy_cleanup(easy); }
-};
-using Easy = std::unique_ptr<CURL, FreeEasy>;
-
-struct FreeHeaders {
-  void operator()(curl_slist* list) const { curl_slist_free_all(list); }
-};
-using HeaderList = std::unique_ptr<curl_slist, FreeHeaders>;
-
-/// Headers that are curl's to set.
-bool is_curls_own(std::string_view name) {
-  for (const std::string_view own :
-       {"Content-Length", "Transfer-Encoding", "Connection", "Expect", "Host", "Keep-Alive", "TE",
-        "Trailer", "Upgrade", "Proxy-Connection"}) {
-    if (name.size() == own.size() && ::strncasecmp(name.data(), own.data(), own.size()) == 0) {
-      return true;
-    }
-  }
-  return false;
-}
-
-/// One request on its way, and its answer.
-struct Transfer {
-  Transfer(const HttpRequest& r, std::string_view b, uint64_t bytes_max)
-      : request(r), body(b), response_bytes_max(bytes_max) {}
-
-  const HttpRequest& request;
-  const std::string_view body;
-  const uint64_t response_bytes_max;
-  HeaderList headers;
-  HttpResponse response;
-  Completion<CURLcode> done;
-  bool sent = false;               // the request may have left this machine
-  bool too_long = false;           // the answer
-  uint64_t pieces = 0;             // of the answer so far
-  char why[CURL_ERROR_SIZE] = {};  // curl's words for a failure
-};
-
-size_t on_body(char* data, size_t, size_t size, void* context) {
-  auto& transfer = *static_cast<Transfer*>(context);
-  ++transfer.pieces;
-  std::string& body = transfer.response.body;
-  if (body.size() + size > transfer.response_bytes_max) {
-    transfer.too_long = true;
-    return 0;
-  }
-  body.append(data, size);
-  return size;
-}
-
-/// Makes room for a body of `length` at once.
-void expect_body(Transfer& transfer, std::string_view length) {
-  uint64_t bytes = 0;
-  const auto [end, error] = std::from_chars(length.data(), length.data() + length.size(), bytes);
-  if (error != std::errc() || transfer.request.method == "HEAD") return;
-  if (bytes <= transfer.response_bytes_max) transfer.response.body.reserve(bytes);
-}
-
-size_t on_header(char* data, size_t, size_t size, void* context) {
-  auto& transfer = *static_cast<Transfer*>(context);
-  ++transfer.pieces;
-  std::string_view line(data, size);
-  while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.remove_suffix(1);
-  if (line.starts_with("HTTP/")) {  // also after an interim answer
-    transfer.response.headers = Headers();
-    return size;
-  }
-  const size_t colon = line.find(':');
-  if (colon == std::string_view::npos) return size;
-  std::string_view value = line.substr(colon + 1);
-  while (!value.empty() && (value.front() == ' ' || value.front() == '\t')) value.remove_prefix(1);
-  const std::string_view name = line.substr(0, colon);
-  if (name.size() == kContentLength.size() &&
-      ::strncasecmp(name.data(), kContentLength.data(), name.size()) == 0) {
-    expect_body(transfer, value);
-  }
-  transfer.response.headers.add(name, value);
-  return size;
-}
-
-/// Curl has a connection and is about to send. The second time it would repeat the request.
-int on_connected(void* context, char*, char*, int, int) {
-  auto& transfer = *static_cast<Transfer*>(context);
-  if (transfer.sent) return CURL_PREREQFUNC_ABORT;
-  transfer.sent = true;
-  return CURL_PREREQFUNC_OK;
-}
-
-HeaderList make_headers(const HttpRequest& request) {
-  curl_slist* list = nullptr;
-  const auto append = [&](const std::string& line) {
-    list = curl_slist_append(list, line.c_str());
-  };
-  for (const auto [name, value] : request.headers) {
-    if (is_curls_own(name)) continue;
-    std::string line(name);
-    line.append(value.empty() ? ";" : ": ").append(value);
-    append(line);
-  }
-  // What curl would add by itself.
-  append("Expect:");
-  if (!request.headers.contains("Content-Type")) append("Content-Type:");
-  if (!request.headers.contains("Accept")) append("Accept:");
-  return HeaderList(list);
-}
-
-void prepare(CURL* easy, const std::string& base, Transfer& transfer,
-             const CurlClientConfig& config) {
-  const HttpRequest& request = transfer.request;
-  using std::chrono::duration_cast;
-  set_option(easy, CURLOPT_URL, (base + "/").c_str());
-  set_option(easy, CURLOPT_REQUEST_TARGET, request.target.c_str());
-  set_option(easy, CURLOPT_PATH_AS_IS, 1L);
-  set_option(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-  set_option(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
-  set_option(easy, CURLOPT_PROXY, "");
-  set_option(easy, CURLOPT_NOSIGNAL, 1L);
-  set_option(easy, CURLOPT_USERAGENT, "morula");
-  set_option(
-      easy, CURLOPT_CONNECTTIMEOUT_MS,
-      static_cast<long>(duration_cast<std::chrono::milliseconds>(config.connect_timeout).count()));
-  set_option(
-      easy, CURLOPT_MAXAGE_CONN,
-      static_cast<long>(duration_cast<std::chrono::seconds>(config.connection_idle_max).count()));
-  set_option(easy, CURLOPT_WRITEFUNCTION, &on_body);
-  set_option(easy, CURLOPT_WRITEDATA, &transfer);
-  set_option(easy, CURLOPT_HEADERFUNCTION, &on_header);
-  set_option(easy, CURLOPT_HEADERDATA, &transfer);
-  set_option(easy, CURLOPT_PREREQFUNCTION, &on_connected);
-  set_option(easy, CURLOPT_PREREQDATA, &transfer);
-  set_option(easy, CURLOPT_PRIVATE, &transfer);
-  set_option(easy, CURLOPT_ERRORBUFFER, transfer.why);
-  if (!config.ca_file.empty()) set_option(easy, CURLOPT_CAINFO, config.ca_file.c_str());
-  if (request.method == "HEAD") {
-    set_option(easy, CURLOPT_NOBODY, 1L);
-  } else if (!transfer.body.empty() || request.method == "POST" || request.method == "PUT") {
-    set_option(easy, CURLOPT_POST, 1L);
-    set_option(easy, CURLOPT_POSTFIELDS, transfer.body.data());
-    set_option(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(transfer.body.size()));
-  }
-  set_option(easy, CURLOPT_CUSTOMREQUEST, request.method.c_str());
-  transfer.headers = make_headers(request);
-  set_option(easy, CURLOPT_HTTPHEADER, transfer.headers.get());
-}
-
-Error error_of(CURLcode code, const Transfer& transfer, const std::string& base) {
-  const std::string why = fmt::format(
-      "{}: {}", base, transfer.why[0] != '\0' ? transfer.why : curl_easy_strerror(code));
-  if (transfer.too_long) return {ErrorCode::kInvalid, base + ": the answer is too long"};
-  const bool no_address = code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL;
-  if (no_address && !transfer.sent) return {ErrorCode::kInvalid, why};
-  // Nothing has left before there was a connection.
-  return {transfer.sent ? ErrorCode::kUnavailable : ErrorCode::kNotFound, why};
+Error too_many(const std::string& base) {
+  return {ErrorCode::kTimeout, base + ": too many calls are under way"};
 }
 
 /// Nullopt when `deadline` came first, or nothing came for `silence`.
-std::optional<CURLcode> wait_for(Loop& loop, const Transfer& transfer, Time deadline,
-                                 Duration silence) {
+std::optional<int> wait_for(Loop& loop, Transfer& transfer, Time deadline, Duration silence) {
   for (;;) {
     const uint64_t before = transfer.pieces;
     const Time now = loop.now();
     const Time look = silence < kNever - now ? std::min(deadline, now + silence) : deadline;
-    if (const auto code = transfer.done.wait_until(loop, look)) return code;
+    while (!transfer.done && transfer.changed.wait_until(loop, look)) {
+    }
+    if (transfer.done) return transfer.done;
     if (look == deadline || transfer.pieces == before) return std::nullopt;
   }
 }
@@ -228,7 +70,7 @@ struct CurlClient::Impl {
   }
 
   ~Impl() {
-    MORULA_CHECK(active == 0, "a call is under way");
+    MORULA_CHECK(active == 0 && bodies == 0, "a call is under way");
     idle.clear();
     curl_multi_cleanup(multi);
     loop.disarm(timer);
@@ -279,8 +121,8 @@ struct CurlClient::Impl {
       if (message->msg != CURLMSG_DONE) continue;
       char* transfer = nullptr;
       curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &transfer);
-      const CURLcode code = message->data.result;
-      reinterpret_cast<Transfer*>(transfer)->done.complete(code);
+      reinterpret_cast<Transfer*>(transfer)->done = message->data.result;
+      reinterpret_cast<Transfer*>(transfer)->changed.wake_all();
     }
   }
 
@@ -293,6 +135,10 @@ struct CurlClient::Impl {
       retired.clear();
     });
   }
+
+  class Flight;
+  /// False: none was free in time.
+  bool await_slot(Time deadline);
 
   Easy take_handle() {
     if (idle.empty()) return Easy(curl_easy_init());
@@ -311,9 +157,53 @@ struct CurlClient::Impl {
   bool retire_deferred = false;
   std::vector<Easy> idle;  // handles of calls that ended well
   size_t active = 0;
+  size_t bodies = 0;  // in pieces
   WaitList queue;
   std::shared_ptr<bool> alive = std::make_shared<bool>(true);
 };
+
+/// A transfer that curl has, from construction on. Also when its fiber is cancelled, curl must not
+/// touch it any more after that. A handle that was not used to its end goes with it, and its
+/// connection.
+class CurlClient::Impl::Flight {
+ public:
+  Flight(Impl& impl, const std::string& base, Transfer& transfer)
+      : impl_(impl), easy_(impl.take_handle()) {
+    prepare(easy_.get(), base, transfer, impl.config);
+    MORULA_CHECK(curl_multi_add_handle(impl.multi, easy_.get()) == CURLM_OK);
+    ++impl.active;
+  }
+  ~Flight() {
+    curl_multi_remove_handle(impl_.multi, easy_.get());
+    if (landed_ && impl_.idle.size() < kIdleHandlesMax) impl_.idle.push_back(std::move(easy_));
+    leave_slot();
+  }
+  Flight(const Flight&) = delete;
+  Flight& operator=(const Flight&) = delete;
+
+  CURL* easy() const { return easy_.get(); }
+  /// It has ended well.
+  void landed() { landed_ = true; }
+  /// It doesn't count among those under way any more.
+  void leave_slot() {
+    if (!std::exchange(in_slot_, false)) return;
+    --impl_.active;
+    impl_.queue.wake_one();
+  }
+
+ private:
+  Impl& impl_;
+  Easy easy_;
+  bool landed_ = false;
+  bool in_slot_ = true;
+};
+
+bool CurlClient::Impl::await_slot(Time deadline) {
+  while (active >= config.transfers_max) {
+    if (!queue.wait_until(loop, deadline)) return false;
+  }
+  return true;
+}
 
 CurlClient::CurlClient(Loop& loop, const CurlClientConfig& config)
     : impl_(std::make_unique<Impl>(loop, config)) {}
@@ -323,37 +213,103 @@ CurlClient::~CurlClient() = default;
 Result<HttpResponse> CurlClient::call(const std::string& base, const HttpRequest& request,
                                       std::string_view body, Time deadline, Duration silence) {
   Impl& impl = *impl_;
-  while (impl.active >= impl.config.transfers_max) {
-    if (!impl.queue.wait_until(impl.loop, deadline)) {
-      return fail(ErrorCode::kTimeout, base + ": too many calls are under way");
-    }
-  }
-  ++impl.active;
+  if (!impl.await_slot(deadline)) return fail(too_many(base));
   Transfer transfer(request, body, impl.config.response_bytes_max);
-  Easy easy = impl.take_handle();
-  prepare(easy.get(), base, transfer, impl.config);
-  MORULA_CHECK(curl_multi_add_handle(impl.multi, easy.get()) == CURLM_OK);
-  // Also when the fiber is cancelled: curl must not touch the transfer any more. A handle that was
-  // not used to its end goes with it.
-  struct AtEnd {
-    Impl& impl;
-    Easy& easy;
-    bool reusable = false;
-    ~AtEnd() {
-      curl_multi_remove_handle(impl.multi, easy.get());
-      if (reusable && impl.idle.size() < kIdleHandlesMax) impl.idle.push_back(std::move(easy));
-      --impl.active;
-      impl.queue.wake_one();
-    }
-  } at_end{impl, easy};
+  Impl::Flight flight(impl, base, transfer);
   const auto code = wait_for(impl.loop, transfer, deadline, silence);
   if (!code) return fail(ErrorCode::kTimeout, base + ": no answer in time");
   if (*code != CURLE_OK) return fail(error_of(*code, transfer, base));
-  long status = 0;
-  curl_easy_getinfo(easy.get(), CURLINFO_RESPONSE_CODE, &status);
-  transfer.response.status = static_cast<int>(status);
-  at_end.reusable = true;
+  flight.landed();
   return std::move(transfer.response);
+}
+
+/// An answer whose body is still coming, and the request that curl refers to.
+class CurlClient::Body final : public BodySource {
+ public:
+  Body(Impl& impl, std::string base, HttpRequest request, const BodyBounds& bounds)
+      : impl_(impl),
+        base_(std::move(base)),
+        request_(std::move(request)),
+        bounds_(bounds),
+        transfer_(request_, request_.body, impl.config.response_bytes_max) {
+    transfer_.window = bounds.window_bytes;
+    flight_.emplace(impl, base_, transfer_);
+  }
+  ~Body() override {
+    if (counted_) --impl_.bodies;
+  }
+
+  /// The answer: whole, or its head, with no source yet.
+  Result<HttpResponse> open(Time deadline) {
+    while (!transfer_.done && !transfer_.in_pieces) {
+      if (!transfer_.changed.wait_until(impl_.loop, deadline)) {
+        return fail(ErrorCode::kTimeout, base_ + ": no answer in time");
+      }
+    }
+    if (transfer_.done && *transfer_.done != CURLE_OK) {
+      return fail(error_of(*transfer_.done, transfer_, base_));
+    }
+    if (!transfer_.in_pieces) {
+      flight_->landed();
+      return std::move(transfer_.response);
+    }
+    if (!transfer_.has_length && !transfer_.is_chunked) {
+      return fail(ErrorCode::kInvalid, base_ + ": the answer does not say where it ends");
+    }
+    ++impl_.bodies;
+    counted_ = true;
+    flight_->leave_slot();
+    HttpResponse head;
+    head.status = transfer_.response.status;
+    head.headers = std::move(transfer_.response.headers);
+    if (!transfer_.is_chunked) length_ = length_in(head.headers);
+    return head;
+  }
+  bool in_pieces() const { return transfer_.in_pieces; }
+
+  std::optional<uint64_t> length() const override { return length_; }
+  Result<std::string> next() override {
+    const Time until = impl_.loop.now() + bounds_.silence;
+    while (transfer_.response.body.empty() && !transfer_.done) {
+      if (std::exchange(transfer_.paused, false)) {
+        curl_easy_pause(flight_->easy(), CURLPAUSE_CONT);
+        continue;
+      }
+      if (!transfer_.changed.wait_until(impl_.loop, until)) {
+        return fail(ErrorCode::kTimeout, base_ + ": no more of the answer in time");
+      }
+    }
+    if (!transfer_.response.body.empty()) return std::exchange(transfer_.response.body, {});
+    if (*transfer_.done != CURLE_OK) return fail(error_of(*transfer_.done, transfer_, base_));
+    flight_->landed();
+    return std::string();
+  }
+
+ private:
+  static std::optional<uint64_t> length_in(const Headers& headers) {
+    const std::string_view text = headers.find(kContentLength).value_or("");
+    uint64_t length = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
+    return error == std::errc() ? std::optional(length) : std::nullopt;
+  }
+
+  Impl& impl_;
+  const std::string base_;
+  const HttpRequest request_;
+  const BodyBounds bounds_;
+  Transfer transfer_;
+  std::optional<Impl::Flight> flight_;
+  std::optional<uint64_t> length_;
+  bool counted_ = false;
+};
+
+Result<HttpResponse> CurlClient::call_in_pieces(const std::string& base, const HttpRequest& request,
+                                                Time deadline, const BodyBounds& bounds) {
+  if (!impl_->await_slot(deadline)) return fail(too_many(base));
+  const auto body = std::make_shared<Body>(*impl_, base, request, bounds);
+  auto answer = body->open(deadline);
+  if (answer && body->in_pieces()) answer->source = body;
+  return answer;
 }
 
 }  // namespace morula

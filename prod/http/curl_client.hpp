@@ -18,7 +18,7 @@
 namespace morula {
 
 struct CurlClientConfig {
-  size_t transfers_max = 256;  // at once; others queue
+  size_t transfers_max = 256;  // at once; others queue. Bodies in pieces don't count
   uint64_t response_bytes_max = 64 * kMiB;
   Duration connect_timeout = std::chrono::seconds(3);
   // Shorter than our servers keep an idle connection, so that we never meet one that is closing.
@@ -29,7 +29,7 @@ struct CurlClientConfig {
 class CurlClient {
  public:
   CurlClient(Loop& loop, const CurlClientConfig& config);
-  /// No call may be under way.
+  /// No call may be under way, and no body in pieces be there.
   ~CurlClient();
 
   /// Sends `request` to `base` ("http://host:port") and suspends until the answer is there. Errors
@@ -42,9 +42,15 @@ class CurlClient {
   Result<HttpResponse> call(const std::string& base, const HttpRequest& request,
                             std::string_view body, Time deadline,
                             Duration silence = Duration::max());
+  /// As Network::call_in_pieces: while nothing is taken, curl stops reading, and TCP holds the
+  /// other side back. A body that tells neither its length nor its chunks could be cut and look
+  /// whole: kInvalid. A body that is dropped before its end takes its connection with it.
+  Result<HttpResponse> call_in_pieces(const std::string& base, const HttpRequest& request,
+                                      Time deadline, const BodyBounds& bounds);
 
  private:
   struct Impl;
+  class Body;
   std::unique_ptr<Impl> impl_;
 };
 

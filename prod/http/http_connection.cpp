@@ -1,5 +1,6 @@
 #include "prod/http/http_connection.hpp"
 
+#include <fmt/format.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -8,6 +9,7 @@
 
 #include "core/base/check.hpp"
 #include "core/base/units.hpp"
+#include "prod/http/http_body.hpp"
 
 namespace morula {
 namespace {
@@ -19,6 +21,24 @@ constexpr size_t kPiecesPerWrite = 16;
 // A body up to this goes out in one piece with its head.
 constexpr size_t kCopiedBodyBytes = 4096;
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+
+/// True: all of it, or there is none to be sent.
+bool send_in_pieces(HttpExchange& exchange, MemoryBudget& memory) {
+  struct AtEnd {
+    HttpResponse& response;
+    ~AtEnd() { response.source.reset(); }
+  } const at_end{exchange.response};
+  if (exchange.connection == nullptr) return true;
+  ResponseFraming framing;
+  framing.to_head = exchange.to_head;
+  if (!has_body(exchange.response, framing)) return true;
+  // Another fiber.
+  const MemoryReservation own_memory = memory.requests.hold(HttpServer::kRequestBytes);
+  HttpBody body(exchange);
+  exchange.answered = true;
+  exchange.connection->answered();
+  return body.send();
+}
 
 }  // namespace
 
@@ -47,6 +67,7 @@ void HttpConnection::set_read_deadline(Duration after) {
 
 void HttpConnection::on_readable() {
   if (lingering_) return throw_away_input();
+  if (!reads_requests()) return watch_for_leaving();
   read_some();
 }
 
@@ -156,6 +177,7 @@ void HttpConnection::dispatch() {
   exchange->connection = this;
   exchange->to_head = parser_->method() == "HEAD";
   exchange->keeps_alive = parser_->keeps_alive();
+  exchange->is_1_1 = parser_->is_1_1();
   HttpRequest request = parser_->take();
   server_.give_back(std::move(parser_));
   head_seen_ = false;
@@ -185,17 +207,19 @@ void HttpConnection::run_handler(const std::shared_ptr<HttpExchange>& exchange,
         struct AtEnd {
           HttpServer& server;
           HttpExchange& exchange;
+          bool done = false;
           ~AtEnd() {
             --server.running_;
             if (exchange.connection == nullptr) return;
-            if (exchange.answered) {
+            if (done) {
               exchange.connection->answered();
             } else {
-              exchange.connection->abandoned();
+              exchange.connection->abandoned(exchange);
             }
           }
-        } const at_end{*server, *exchange};
+        } at_end{*server, *exchange};
         exchange->response = serving->handler(request);
+        at_end.done = !exchange->response.source || send_in_pieces(*exchange, server->memory_);
         exchange->answered = true;
       });
 }
@@ -206,7 +230,20 @@ void HttpConnection::end_of_input() {
     return refuse(400, "truncated", "the connection was closed in the middle of the request");
   }
   closing_ = true;
+  if (const HttpExchange* open = open_body(); open != nullptr && !open->has_length) return close();
   if (line_.empty() && outgoing_.empty()) close();
+}
+
+/// No request is taken any more, but a body is going out: to somebody who is still there?
+void HttpConnection::watch_for_leaving() {
+  for (int i = 0; i < kReadsPerTurn && open_body() != nullptr && !eof_; ++i) {
+    const ssize_t n = ::recv(fd_.get(), server_.read_buffer_.get(), kReadBytes, 0);
+    if (n == 0) return end_of_input();
+    if (n > 0 || errno == EINTR) continue;
+    if (errno != EAGAIN && errno != EWOULDBLOCK) return close();
+    break;
+  }
+  if (open_body() != nullptr && !eof_) watch_->await_readable();
 }
 
 void HttpConnection::resume_reading() {
@@ -256,7 +293,7 @@ void HttpConnection::flush() {
   bytes.clear();
   size_t answers = 0;
   while (answers < line_.size() && line_[answers]->answered && !close_when_written_) {
-    append_response(bytes, *line_[answers]);
+    if (!append_answer(bytes, *line_[answers])) break;
     leave_line(*line_[answers]);
     ++answers;
   }
@@ -265,15 +302,51 @@ void HttpConnection::flush() {
   if (!closed_) resume_reading();
 }
 
+bool HttpConnection::append_answer(std::string& bytes, HttpExchange& exchange) {
+  using Body = HttpExchange::Body;
+  if (exchange.body == Body::kOpen) return false;
+  if (exchange.body != Body::kEnded) append_response(bytes, exchange);
+  if (exchange.body == Body::kAwaited) {
+    exchange.body = Body::kOpen;
+    return false;
+  }
+  if (!exchange.keeps_alive) close_when_written_ = true;
+  return true;
+}
+
+HttpExchange* HttpConnection::open_body() const {
+  const bool open = !line_.empty() && line_.front()->body == HttpExchange::Body::kOpen;
+  return open ? line_.front().get() : nullptr;
+}
+
+void HttpConnection::write_piece(const HttpExchange& exchange, std::string piece) {
+  const std::string size =
+      piece.empty() ? std::string("0\r\n") : fmt::format("{:x}\r\n", piece.size());
+  if (exchange.chunked) outgoing_.push_back({size, nullptr});
+  if (!piece.empty()) outgoing_.push_back({std::move(piece), nullptr});
+  if (exchange.chunked) outgoing_.push_back({"\r\n", nullptr});
+  answered();
+}
+
+void HttpConnection::abandoned(const HttpExchange& exchange) {
+  if (exchange.body == HttpExchange::Body::kOpen && !exchange.has_length && !exchange.chunked) {
+    // An orderly end would look like the body's.
+    const linger at_once{1, 0};
+    ::setsockopt(fd_.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+  }
+  close();
+}
+
 /// To `bytes`; what is too large to be copied goes to `outgoing_`, with all that lies before it.
 void HttpConnection::append_response(std::string& bytes, HttpExchange& exchange) {
   if (exchange.interim) {
     bytes += kContinue;
     return;
   }
-  const ResponseFraming framing{exchange.to_head, exchange.keeps_alive, server_.date_};
+  const ResponseFraming framing{exchange.to_head, exchange.is_1_1, exchange.keeps_alive,
+                                server_.date_};
   append_response_head(bytes, exchange.response, framing);
-  if (has_body(exchange.response, framing)) {
+  if (!exchange.response.source && has_body(exchange.response, framing)) {
     if (exchange.response.body.size() <= kCopiedBodyBytes) {
       bytes += exchange.response.body;
     } else {
@@ -283,11 +356,11 @@ void HttpConnection::append_response(std::string& bytes, HttpExchange& exchange)
       bytes.clear();
     }
   }
-  if (!exchange.keeps_alive) close_when_written_ = true;
 }
 
 void HttpConnection::leave_line(HttpExchange& exchange) {
   exchange.connection = nullptr;
+  if (exchange.sender != nullptr) exchange.sender->lost();
 }
 
 void HttpConnection::on_writable() {
@@ -349,6 +422,12 @@ void HttpConnection::could_not_write(int error) {
 }
 
 void HttpConnection::all_written() {
+  if (HttpExchange* open = open_body()) {
+    if (eof_ && !open->has_length) return close();
+    if (!reads_requests() && !eof_) watch_->await_readable();
+    if (open->sender != nullptr) open->sender->drained();
+    return;
+  }
   if (close_when_written_) return begin_linger();
   if (closing_ && line_.empty()) return close();
   if (line_.empty() && !parser_) set_read_deadline(server_.config_.idle_timeout);

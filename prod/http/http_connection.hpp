@@ -12,6 +12,8 @@
 
 namespace morula {
 
+class HttpBody;
+
 /// A request and its answer. The connection has it in its line until the answer goes out; the
 /// fiber that works on it shares it, and may outlive the connection.
 struct HttpExchange {
@@ -20,7 +22,19 @@ struct HttpExchange {
   bool keeps_alive = true;
   bool answered = false;
   bool interim = false;  // a "100 Continue", not an answer
+  bool is_1_1 = true;
   HttpResponse response;
+
+  // Of an answer whose body comes in pieces.
+  enum class Body : uint8_t {
+    kNone,     // the body is in the response, or there is none
+    kAwaited,  // its head is not written yet
+    kOpen,     // pieces follow each other
+    kEnded,    // the last is on its way
+  } body = Body::kNone;
+  bool has_length = false;
+  bool chunked = false;
+  HttpBody* sender = nullptr;  // while the request's fiber sends it
 };
 
 /// What is to be written, and the memory that is reserved for it.
@@ -42,12 +56,19 @@ class HttpConnection final : private FdEvents {
   void refuse(int status, std::string_view code, std::string_view message);
   /// An exchange has its answer.
   void answered();
-  /// Its fiber was cancelled: the client gets no answer.
-  void abandoned() { close(); }
+  /// Its fiber was cancelled, or its body cut: the client gets no answer, or no whole one.
+  void abandoned(const HttpExchange& exchange);
   /// Writes what has been answered. Called by the server, at the end of a turn.
   void flush();
   void check_deadlines(Time now);
   bool closed() const { return closed_; }
+
+  /// The exchange's body is what comes next, and all that lies before it is written.
+  bool takes_piece(const HttpExchange& exchange) const {
+    return exchange.body == HttpExchange::Body::kOpen && outgoing_.empty();
+  }
+  /// Of a body that takes one; empty: the end.
+  void write_piece(const HttpExchange& exchange, std::string piece);
 
  private:
   void on_readable() override;
@@ -73,6 +94,11 @@ class HttpConnection final : private FdEvents {
   void could_not_write(int error);
   void all_written();
   void leave_line(HttpExchange& exchange);
+  /// To `bytes`; false: the exchange stays in the line, more of its body follows.
+  bool append_answer(std::string& bytes, HttpExchange& exchange);
+  /// Null, or the front of the line, whose body in pieces is going out.
+  HttpExchange* open_body() const;
+  void watch_for_leaving();
 
   void begin_linger();
   void throw_away_input();

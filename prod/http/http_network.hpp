@@ -21,6 +21,10 @@ class HttpNetwork final : public Network {
                             Time deadline) override {
     return client_.call(address, request, deadline);
   }
+  Result<HttpResponse> call_in_pieces(const std::string& address, const HttpRequest& request,
+                                      Time deadline, const BodyBounds& bounds) override {
+    return client_.call_in_pieces(address, request, deadline, bounds);
+  }
   void serve(Scope& scope, Handler handler) override { server_.serve(scope, std::move(handler)); }
   void stop_serving() override { server_.stop_serving(); }
 

@@ -176,6 +176,9 @@ const std::optional<HttpProblem>& HttpParser::problem() const {
 bool HttpParser::keeps_alive() const {
   return impl_->collector->is_1_1 && impl_->collector->keep_alive();
 }
+bool HttpParser::is_1_1() const {
+  return impl_->collector->is_1_1;
+}
 bool HttpParser::expects_continue() const {
   return impl_->collector->expects_continue;
 }

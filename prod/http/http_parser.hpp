@@ -46,6 +46,8 @@ class HttpParser {
 
   /// After the head: the client keeps the connection for another request.
   bool keeps_alive() const;
+  /// After the head: the client is no older than HTTP/1.1, and knows chunked bodies.
+  bool is_1_1() const;
   /// After the head, with a body to come: the client waits for "100 Continue".
   bool expects_continue() const;
   /// After the head: how long the body will be, if that was said.

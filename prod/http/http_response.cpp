@@ -83,10 +83,22 @@ void append_value(std::string& out, std::string_view value) {
   }
 }
 
+void append_source_framing(std::string& out, const HttpResponse& response,
+                           const ResponseFraming& framing) {
+  if (!may_have_body(response.status)) return;
+  const auto length = response.source->length();
+  if (length) {
+    out += "Content-Length: " + std::to_string(*length) + "\r\n";
+  } else if (framing.is_1_1) {
+    out += "Transfer-Encoding: chunked\r\n";
+  }
+}
+
 }  // namespace
 
 bool has_body(const HttpResponse& response, const ResponseFraming& framing) {
-  return !framing.to_head && may_have_body(response.status) && !response.body.empty();
+  return !framing.to_head && may_have_body(response.status) &&
+         (response.source != nullptr || !response.body.empty());
 }
 
 void append_response_head(std::string& out, const HttpResponse& response,
@@ -114,6 +126,8 @@ void append_response_head(std::string& out, const HttpResponse& response,
     out += "Content-Length: ";
     append_value(out, *length);
     out += "\r\n";
+  } else if (response.source) {
+    append_source_framing(out, response, framing);
   } else if (may_have_body(response.status) && !(framing.to_head && response.body.empty())) {
     out += "Content-Length: ";
     number(response.body.size());

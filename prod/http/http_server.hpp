@@ -6,6 +6,11 @@
 // their requests. What can't be accepted is answered with a status and a JSON error, then the
 // connection is closed, after the client had a moment to read it.
 //
+// A body in pieces is pulled by the request's fiber, one piece whenever the client has taken the
+// last. If it is cut, the connection is closed before its end; if the client goes away, the source
+// is dropped at once. (A client that only ends its own sending counts as gone where the length
+// isn't known: a live tail would go on for nobody.)
+//
 // Memory is the budget's: a body that says its length is refused before it is read, another one as
 // it grows; an answer counts until the client has taken it, and who doesn't take one gets no other.
 #pragma once

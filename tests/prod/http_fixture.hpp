@@ -66,11 +66,14 @@ class RawClient {
   }
   /// True when the server has closed and nothing is left.
   bool closed() { return received_.empty() && !receive(); }
+  /// The connection has ended with an error.
+  bool was_reset() const { return reset_; }
 
  private:
   bool receive() {
     char buffer[65536];
     const ssize_t n = ::recv(fd_.get(), buffer, sizeof(buffer), 0);
+    if (n < 0 && errno == ECONNRESET) reset_ = true;
     if (n <= 0) return false;
     received_.append(buffer, static_cast<size_t>(n));
     return true;
@@ -78,6 +81,7 @@ class RawClient {
 
   UniqueFd fd_;
   std::string received_;
+  bool reset_ = false;
 };
 
 inline std::string body_of(const std::string& response) {
