@@ -15,13 +15,6 @@ std::string range_text(const ManifestLog& log) {
          (log.to ? std::to_string(log.to->value) : std::string("open")) + ")";
 }
 
-/// The incarnation whose log this object is part of.
-Result<IncarnationId> incarnation_of(std::string_view log_key) {
-  size_t from = log_key.find('/');
-  size_t to = log_key.rfind('/');
-  return IncarnationId::parse(log_key.substr(from + 1, to - from - 1));
-}
-
 }  // namespace
 
 Reachable::Reachable(const ObjectView& objects, Violations& violations)
@@ -162,11 +155,10 @@ void Reachable::check_log(const std::string& key, const ManifestLog& log, Durati
 }
 
 void Reachable::log_written(std::string_view key) {
-  auto incarnation = incarnation_of(key);
-  auto seq = keys::log_seq(key);
-  if (!incarnation || !seq) return;
-  LogSeq& end = landed_[*incarnation];
-  end = std::max(end, *seq + 1);
+  const auto object = keys::parse(key);
+  if (!object) return;
+  LogSeq& end = landed_[object->incarnation];
+  end = std::max(end, object->seq + 1);
 }
 
 void Reachable::fenced(const IncarnationId& incarnation, LogSeq seq, std::string_view taker,
@@ -196,33 +188,33 @@ void Reachable::removed(std::string_view key, Purpose purpose, Duration now) {
 }
 
 void Reachable::log_removed(std::string_view key, Purpose purpose, Duration now) {
-  auto incarnation = incarnation_of(key);
-  auto seq = keys::log_seq(key);
-  if (!incarnation || !seq) return;
+  const auto object = keys::parse(key);
+  if (!object) return;
+  const IncarnationId& incarnation = object->incarnation;
+  const LogSeq seq = object->seq;
   for (const auto& [name, manifest] : manifests_) {
     for (const ManifestLog& log : manifest.logs) {
-      if (log.incarnation != *incarnation || *seq < log.from || (log.to && *seq >= *log.to))
-        continue;
+      if (log.incarnation != incarnation || seq < log.from || (log.to && seq >= *log.to)) continue;
       violations_.report(
           Invariant::kNothingDangling, now,
           std::string(key) + " was deleted, but " + name + " names " + range_text(log));
     }
   }
-  if (fences_.contains({*incarnation, *seq})) {
+  if (fences_.contains({incarnation, seq})) {
     violations_.report(Invariant::kOwnershipRule, now,
                        std::string(key) + " was deleted, but is a FENCE (R8)");
   }
   if (purpose == Purpose::kGc) {
-    collected_.insert({*incarnation, *seq});
-    if (has_fence(*incarnation)) return;
+    collected_.insert({incarnation, seq});
+    if (has_fence(incarnation)) return;
     violations_.report(Invariant::kOwnershipRule, now,
                        std::string(key) + " was collected, but its log has no fence (R8)");
   }
   // A late copy of a PUT can bring a trimmed object back; it may go at any time.
-  LogSeq& trimmed = trimmed_[*incarnation];
-  if (*seq < trimmed) return;
-  trimmed = *seq + 1;
-  check_window(key, *incarnation, *seq, now);
+  LogSeq& trimmed = trimmed_[incarnation];
+  if (seq < trimmed) return;
+  trimmed = seq + 1;
+  check_window(key, incarnation, seq, now);
 }
 
 bool Reachable::has_fence(const IncarnationId& incarnation) const {

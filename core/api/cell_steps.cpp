@@ -113,6 +113,8 @@ std::string_view name_of(CellStep::Kind kind) {
   return "?";
 }
 
+}  // namespace
+
 Result<Changed> parse_changed(const std::string& body) {
   const auto json = Json::parse(body);
   MORULA_TRY(json);
@@ -122,8 +124,6 @@ Result<Changed> parse_changed(const std::string& body) {
   MORULA_TRY(version);
   return Changed{*changed, Version(*version)};
 }
-
-}  // namespace
 
 const CellView::Known* live_member(const CellView& view, const IncarnationId& incarnation) {
   const auto found = std::ranges::find(view.members, incarnation, &CellView::Known::incarnation);

@@ -93,7 +93,8 @@ class CellStepper {
 
 /// The request that asks an instance for the step.
 HttpRequest step_request(const CellStep& step);
-/// {"changed","version"}
+/// {"changed","version"}, and back.
 HttpResponse changed_response(const Changed& changed);
+Result<Changed> parse_changed(const std::string& body);
 
 }  // namespace morula

@@ -63,7 +63,7 @@ struct Instance::Impl final : ShardHost, CellControl {
 
   // instance_shards.cpp
   Result<> look();
-  Result<> begin_cell();
+  Result<> begin_cell(bool had_one);
   Result<> take_over(const IncarnationId& owner, LogSeq hint);
   bool takes_all(const IncarnationId& victim);
   Takeover::Part part_of(const IncarnationId& victim, bool all);

@@ -41,8 +41,7 @@ Result<> Instance::Impl::look() {
   const bool had_one = shards.topology().has_value();
   auto topology = read_topology(env, config.retry);
   MORULA_TRY(topology);
-  if (!*topology)
-    return had_one ? fail(ErrorCode::kCorrupt, "topology.json is gone") : begin_cell();
+  if (!*topology) return begin_cell(had_one);
   std::set<IncarnationId> owners;
   for (const TopologyShard& row : (*topology)->content.shards) {
     if (row.owner != self) owners.insert(row.owner);
@@ -66,7 +65,9 @@ Result<> Instance::Impl::look() {
 }
 
 /// Creates the first topology, unless there must have been one: it was deleted, then, by hand.
-Result<> Instance::Impl::begin_cell() {
+/// `had_one`: this instance had seen one before it asked.
+Result<> Instance::Impl::begin_cell(bool had_one) {
+  if (had_one) return fail(ErrorCode::kCorrupt, "topology.json is gone");
   // The answer that there is none was late.
   const bool told_meanwhile = shards.topology().has_value();
   env.trace.sometimes("a topology was learnt before an answer that there is none", told_meanwhile);

@@ -6,16 +6,6 @@
 
 namespace morula::invariants::twin {
 
-namespace {
-
-/// "log/<incarnation>/<seq>" -> incarnation
-std::string_view incarnation_in(std::string_view log_key) {
-  const size_t from = log_key.find('/') + 1;
-  return log_key.substr(from, log_key.rfind('/') - from);
-}
-
-}  // namespace
-
 void SpecSteps::step(const StepEvent& event, Duration now) {
   findings_.set_time(now);
   switch (event.step) {
@@ -89,8 +79,7 @@ void SpecSteps::log_sent(std::string_view key, std::string_view body) {
   if (body.size() != kLogFenceBytes) return;
   const auto object = decode_log_object(body);
   if (!object || object->writer != object->incarnation) return;
-  SeenLog* own = cell_.log(incarnation_in(key));
-  if (own != nullptr) logs_.Stop(*own, object->seq.value);
+  if (keys::parse(key)) logs_.Stop(cell_.log(object->incarnation), object->seq.value);
 }
 
 void SpecSteps::written(std::string_view key, std::string_view body, Duration now) {
@@ -113,29 +102,27 @@ void SpecSteps::written(std::string_view key, std::string_view body, Duration no
 }
 
 void SpecSteps::log_written(std::string_view key, std::string_view body) {
-  SeenLog* own = cell_.log(incarnation_in(key));
-  const auto seq = keys::log_seq(key);
-  if (own == nullptr || !seq) return;
+  const auto place = keys::parse(key);
+  if (!place) return;
+  SeenLog& own = cell_.log(place->incarnation);
   if (body.size() != kLogFenceBytes) {
-    return logs_.landed(*own, seq->value, spec::LogObject::kData, true);
+    return logs_.landed(own, place->seq.value, spec::LogObject::kData, true);
   }
   const auto fence = decode_log_object(body);
   if (!fence) return;
-  logs_.landed(*own, seq->value, spec::LogObject::kFence, fence->writer == own->id);
+  logs_.landed(own, place->seq.value, spec::LogObject::kFence, fence->writer == own.id);
 }
 
 void SpecSteps::removed(std::string_view key, Purpose purpose, Duration now) {
   findings_.set_time(now);
   if (key.starts_with(keys::kManifests)) return cell_.removed_manifest(std::string(key));
-  const bool is_log = key.starts_with(keys::kLogs);
-  if (!is_log && !key.starts_with(keys::kTables)) return;
-  SeenLog* own = cell_.log(incarnation_in(key));
-  if (own == nullptr) return;
-  if (!is_log) return tables_.collected(*own, std::string(key));
-  const auto seq = keys::log_seq(key);
-  if (!seq) return;
-  if (purpose == Purpose::kTrim) logs_.trimmed(*own, seq->value);
-  if (purpose == Purpose::kGc) logs_.collected(*own, seq->value);
+  using Kind = keys::Parsed::Kind;
+  const auto object = keys::parse(key);
+  if (!object || (object->kind != Kind::kLogObject && object->kind != Kind::kTable)) return;
+  SeenLog& own = cell_.log(object->incarnation);
+  if (object->kind == Kind::kTable) return tables_.collected(own, std::string(key));
+  if (purpose == Purpose::kTrim) logs_.trimmed(own, object->seq.value);
+  if (purpose == Purpose::kGc) logs_.collected(own, object->seq.value);
 }
 
 }  // namespace morula::invariants::twin

@@ -161,12 +161,10 @@ void CellOperator::ask(const Env& env, const CellStep& step) {
   const Version asked_at = now();
   const std::string body = call(env, request);
   if (body.empty()) return;
-  const auto json = Json::parse(body);
-  const auto changed = json ? json->bool_at("changed") : fail(ErrorCode::kCorrupt, "no JSON");
-  const auto version = json ? json->u64_at("version") : fail(ErrorCode::kCorrupt, "no JSON");
-  if (!changed || !version) return on_unexpected(request.target + " was answered " + body);
-  env.trace.sometimes("an operator asked for what was so already", !*changed);
-  on_done(step, {*changed, Version(*version)}, asked_at);
+  const auto answer = parse_changed(body);
+  if (!answer) return on_unexpected(request.target + " was answered " + body);
+  env.trace.sometimes("an operator asked for what was so already", !answer->changed);
+  on_done(step, *answer, asked_at);
 }
 
 void CellOperator::relocate(const Env& env) {

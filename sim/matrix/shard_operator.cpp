@@ -1,6 +1,5 @@
 #include "sim/matrix/shard_operator.hpp"
 
-#include "core/base/json.hpp"
 #include "core/rt/clock.hpp"
 #include "core/rt/network.hpp"
 #include "core/rt/random.hpp"
@@ -44,13 +43,9 @@ bool ShardOperator::ask(const Env& env, const std::string& address) {
 }
 
 bool ShardOperator::judge(const std::string& body, Version asked_at) {
-  const auto json = Json::parse(body);
-  const auto changed = json ? json->bool_at("changed") : fail(ErrorCode::kCorrupt, "no JSON");
-  const auto version = json ? json->u64_at("version") : fail(ErrorCode::kCorrupt, "no JSON");
-  std::string wrong = text() + " was answered " + body;
-  if (changed && version) {
-    wrong = answers_.wrong_with(step_, {*changed, Version(*version)}, asked_at);
-  }
+  const auto answer = parse_changed(body);
+  const std::string wrong =
+      answer ? answers_.wrong_with(step_, *answer, asked_at) : text() + " was answered " + body;
   if (!wrong.empty()) simulation_.world().fail("16", wrong);
   return true;
 }
