@@ -2,12 +2,11 @@
 // it again.
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <deque>
 #include <fstream>
-#include <iostream>
 #include <string>
 #include <thread>
 
+#include "sim/command_line.hpp"
 #include "sim/matrix_command.hpp"
 #include "sim/scenario/scenario.hpp"
 #include "sim/sweep/job.hpp"
@@ -17,8 +16,6 @@
 namespace {
 
 using namespace morula::sim;
-
-constexpr size_t kLastLines = 60;  // of the trace, shown when a run fails
 
 constexpr const char* kFooter = R"(
 A world is a cell of instances, its clients, a simulated store and network, and faults, all drawn
@@ -43,32 +40,8 @@ struct RunOptions {
   bool hash = false;
 };
 
-int usage(const std::string& message) {
-  std::fprintf(stderr, "morula-sim: %s\n", message.c_str());
-  return 2;
-}
-
 std::string unknown_scenario(const std::string& name) {
   return "there is no scenario \"" + name + "\"; `morula-sim scenarios` lists them";
-}
-
-void print_result(const JobResult& result) {
-  std::printf(
-      "%s  seed %llu of %s: %.3f virtual seconds, %llu client operations, %llu store "
-      "requests, %.0f ms\n",
-      std::string(to_string(result.verdict)).c_str(),
-      static_cast<unsigned long long>(result.job.seed), result.job.scenario.c_str(),
-      static_cast<double>(result.virtual_us) / 1e6,
-      static_cast<unsigned long long>(result.operations),
-      static_cast<unsigned long long>(result.store_requests),
-      static_cast<double>(result.cpu_us) / 1e3);
-  for (const auto& [name, count] : result.faults) {
-    std::printf("  %llu x %s\n", static_cast<unsigned long long>(count), name.c_str());
-  }
-  if (result.verdict == Verdict::kHeld) return;
-  std::printf("rule %s broke at %.6f s\n  %s\n  run again: %s\n", result.rule.c_str(),
-              static_cast<double>(result.failed_at_us) / 1e6, result.detail.c_str(),
-              result.job.command().c_str());
 }
 
 int run_one(RunOptions& options) {
@@ -79,29 +52,14 @@ int run_one(RunOptions& options) {
   if (!mutant) return usage(mutant.error().message);
   options.job.mutant = *mutant;
 
-  std::ofstream file;
-  std::deque<std::string> last;
-  SimTrace::LineSink lines;
-  if (options.trace_file == "-") {
-    lines = [](const std::string& line) { std::cout << line << "\n"; };
-  } else if (!options.trace_file.empty()) {
-    file.open(options.trace_file);
-    if (!file) return usage("can't write " + options.trace_file);
-    lines = [&](const std::string& line) { file << line << "\n"; };
-  } else {
-    lines = [&](const std::string& line) {
-      last.push_back(line);
-      if (last.size() > kLastLines) last.pop_front();
-    };
-  }
-  const JobResult result = run_job(options.job, lines, !options.trace_file.empty());
-  std::cout.flush();
-  if (result.failed()) {
-    for (const std::string& line : last) std::printf("%s\n", line.c_str());
-  }
-  print_result(result);
-  if (options.hash) std::printf("%016llx\n", static_cast<unsigned long long>(result.hash));
-  return result.failed() ? 1 : 0;
+  const Job& job = options.job;
+  const auto result = show_world(
+      {"seed " + std::to_string(job.seed) + " of " + job.scenario, job.command(),
+       options.trace_file},
+      [&](const SimTrace::LineSink& lines, bool detail) { return run_job(job, lines, detail); });
+  if (!result) return 2;
+  if (options.hash) std::printf("%016llx\n", static_cast<unsigned long long>(result->hash));
+  return result->failed() ? 1 : 0;
 }
 
 int replay(const std::string& file_name) {
@@ -147,15 +105,6 @@ bool parse_seeds(const std::string& text, SweepOptions& options) {
          options.first <= options.last;
 }
 
-/// "i/n", 0 <= i < n.
-bool parse_shard(const std::string& text, SweepOptions& options) {
-  const size_t slash = text.find('/');
-  if (slash == std::string::npos) return false;
-  return CLI::detail::lexical_cast(text.substr(0, slash), options.shard) &&
-         CLI::detail::lexical_cast(text.substr(slash + 1), options.shards) &&
-         options.shard < options.shards;
-}
-
 /// "90s", "10m", "2h", or plain seconds.
 bool parse_time(std::string text, std::chrono::seconds& time) {
   int64_t unit = 1;
@@ -198,7 +147,7 @@ int sweep(SweepArguments& arguments) {
   } else if (!parse_seeds(arguments.seeds, options)) {
     return usage("--seeds wants A..B with A <= B, not \"" + arguments.seeds + "\"");
   }
-  if (!arguments.shard.empty() && !parse_shard(arguments.shard, options)) {
+  if (!arguments.shard.empty() && !parse_share(arguments.shard, options.share)) {
     return usage("--shard wants i/n with 0 <= i < n, not \"" + arguments.shard + "\"");
   }
   if (options.scenarios == std::vector<std::string>{"all"}) {

@@ -2,16 +2,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
-#include <deque>
-#include <fstream>
-#include <iostream>
+
+#include "sim/command_line.hpp"
 
 namespace morula::sim {
 
 namespace {
-
-constexpr size_t kLastLines = 60;  // of the trace, shown when a case fails
 
 std::string footer() {
   std::string text = R"(
@@ -22,7 +18,7 @@ lineage comes in between. Every invariant is on, and at the end everything is re
 
   morula-sim matrix                                  all of it, with tables of what was run
   morula-sim matrix --only split --only move         what befalls these
-  morula-sim matrix --part 0/4                       one of four independent jobs
+  morula-sim matrix --shard 0/4                      one of four independent jobs
   morula-sim matrix --case split/crash/request:3/same
                                                      one case; if it fails, the end of its trace
   morula-sim matrix --case flush/pause/switch:9/other --trace -
@@ -55,53 +51,18 @@ operations
 Exit codes: 0 every case held, 1 one failed, 2 wrong usage.)";
 }
 
-int usage(const std::string& message) {
-  std::fprintf(stderr, "morula-sim: %s\n", message.c_str());
-  return 2;
-}
-
-/// "i/n", 0 <= i < n.
-bool parse_part(const std::string& text, MatrixOptions& options) {
-  const size_t slash = text.find('/');
-  if (slash == std::string::npos) return false;
-  return CLI::detail::lexical_cast(text.substr(0, slash), options.part) &&
-         CLI::detail::lexical_cast(text.substr(slash + 1), options.parts) &&
-         options.part < options.parts;
-}
-
 int run_one(const MatrixArguments& arguments) {
   const auto which = MatrixCase::parse(arguments.one);
   if (!which) return usage(which.error().message);
-  std::ofstream file;
-  std::deque<std::string> last;
-  SimTrace::LineSink lines = [&](const std::string& line) {
-    last.push_back(line);
-    if (last.size() > kLastLines) last.pop_front();
-  };
-  if (arguments.trace_file == "-") {
-    lines = [](const std::string& line) { std::cout << line << "\n"; };
-  } else if (!arguments.trace_file.empty()) {
-    file.open(arguments.trace_file);
-    if (!file) return usage("can't write " + arguments.trace_file);
-    lines = [&](const std::string& line) { file << line << "\n"; };
-  }
   const MatrixOptions& options = arguments.options;
-  const JobResult result =
-      run_matrix_job(*which, options.seed, options.mutant, lines, !arguments.trace_file.empty());
-  std::cout.flush();
-  if (result.failed()) {
-    for (const std::string& line : last) std::printf("%s\n", line.c_str());
-  }
-  std::printf("%s  %s: %.3f virtual seconds, %llu client operations, %llu store requests\n",
-              std::string(to_string(result.verdict)).c_str(), arguments.one.c_str(),
-              static_cast<double>(result.virtual_us) / 1e6,
-              static_cast<unsigned long long>(result.operations),
-              static_cast<unsigned long long>(result.store_requests));
-  if (!result.failed()) return 0;
-  std::printf("rule %s broke at %.6f s\n  %s\n  run again: %s\n", result.rule.c_str(),
-              static_cast<double>(result.failed_at_us) / 1e6, result.detail.c_str(),
-              matrix_command(arguments.one, options.seed, options.mutant).c_str());
-  return 1;
+  const auto result =
+      show_world({arguments.one, matrix_command(arguments.one, options.seed, options.mutant),
+                  arguments.trace_file},
+                 [&](const SimTrace::LineSink& lines, bool detail) {
+                   return run_matrix_job(*which, options.seed, options.mutant, lines, detail);
+                 });
+  if (!result) return 2;
+  return result->failed() ? 1 : 0;
 }
 
 }  // namespace
@@ -111,8 +72,8 @@ int matrix(MatrixArguments& arguments) {
   const auto mutant = find_mutant(arguments.mutant);
   if (!mutant) return usage(mutant.error().message);
   options.mutant = *mutant;
-  if (!arguments.part.empty() && !parse_part(arguments.part, options)) {
-    return usage("--part wants i/n with 0 <= i < n, not \"" + arguments.part + "\"");
+  if (!arguments.shard.empty() && !parse_share(arguments.shard, options.share)) {
+    return usage("--shard wants i/n with 0 <= i < n, not \"" + arguments.shard + "\"");
   }
   for (const std::string& name : arguments.only) {
     const auto found = std::ranges::find(kOperationNames, name);
@@ -131,7 +92,7 @@ void add_matrix(CLI::App& app, MatrixArguments& arguments) {
   MatrixOptions& options = arguments.options;
   command->add_option("--case", arguments.one, "Only this one: operation/fault/point/recovery");
   command->add_option("--only", arguments.only, "These operations instead of all");
-  command->add_option("--part", arguments.part,
+  command->add_option("--shard", arguments.shard,
                       "i/n: only the cases that are i modulo n, for n jobs of a scheduler");
   command->add_option("--jobs", options.jobs, "Worker processes")
       ->capture_default_str()

@@ -15,7 +15,7 @@ namespace morula::sim {
 struct MatrixArguments {
   MatrixOptions options;
   std::vector<std::string> only;
-  std::string part;
+  std::string shard;
   std::string mutant = "none";
   std::string one;  // the name of a case
   std::string trace_file;

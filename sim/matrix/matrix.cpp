@@ -146,7 +146,7 @@ void Matrix::enumerate() {
     const MatrixPoints& points = points_[world_of(kind)];
     const uint32_t last = kind.kind == PointKind::request ? points.requests : points.switches;
     for (uint32_t point = 1; point <= last; ++point) {
-      if (number++ % options_.parts != options_.part) continue;
+      if (!options_.share.takes(number++)) continue;
       MatrixCase& which = cases_.emplace_back(kind);
       which.point = point;
     }
@@ -206,6 +206,7 @@ int run_matrix(const MatrixOptions& options) {
 JobResult run_matrix_job(const MatrixCase& which, uint64_t seed, Mutant mutant,
                          const SimTrace::LineSink& lines, bool detail) {
   active_mutant = mutant;
+  const uint64_t begin = cpu_time_us();
   const MatrixReport report = run_matrix_case(which, seed, lines, detail);
   active_mutant = Mutant::none;
   Job job;
@@ -213,6 +214,7 @@ JobResult run_matrix_job(const MatrixCase& which, uint64_t seed, Mutant mutant,
   job.seed = seed;
   job.mutant = mutant;
   JobResult result = to_result(job, report.seed);
+  result.cpu_us = cpu_time_us() - begin;
   result.steps = {
       {"requests", report.requests}, {"switches", report.switches}, {"met", report.met ? 1 : 0}};
   if (result.verdict != Verdict::kHeld) return result;

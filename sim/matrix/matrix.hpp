@@ -12,6 +12,7 @@
 #include "core/base/mutant.hpp"
 #include "sim/matrix/matrix_case.hpp"
 #include "sim/sweep/job.hpp"
+#include "sim/sweep/share.hpp"
 
 namespace morula::sim {
 
@@ -19,8 +20,7 @@ struct MatrixOptions {
   uint64_t seed = 1;  // of latencies and clients
   Mutant mutant = Mutant::none;
   std::vector<Operation> operations;  // empty: all
-  uint64_t part = 0;                  // runs the cases that are `part` modulo `parts`
-  uint64_t parts = 1;
+  Share share;                        // of the cases
   size_t jobs = 1;
   std::chrono::seconds case_timeout{120};
   uint64_t failures_max = 20;  // stops after so many

@@ -89,13 +89,6 @@ SeedReport simulate(const Scenario& scenario, uint64_t seed, const SimTrace::Lin
   return simulation.run();
 }
 
-uint64_t cpu_time_us() {
-  timespec time{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return static_cast<uint64_t>(time.tv_sec) * 1'000'000 +
-         static_cast<uint64_t>(time.tv_nsec) / 1000;
-}
-
 void fail_result(JobResult& result, std::string rule, std::string detail) {
   result.verdict = Verdict::kFailed;
   result.rule = std::move(rule);
@@ -103,6 +96,13 @@ void fail_result(JobResult& result, std::string rule, std::string detail) {
 }
 
 }  // namespace
+
+uint64_t cpu_time_us() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000 +
+         static_cast<uint64_t>(time.tv_nsec) / 1000;
+}
 
 JobResult to_result(const Job& job, const SeedReport& report) {
   JobResult result;

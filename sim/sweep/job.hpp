@@ -66,6 +66,9 @@ std::vector<Mutant> all_mutants();
 /// The rule that it breaks.
 std::string_view mutant_rule(Mutant mutant);
 
+/// Processor time that this process has taken so far.
+uint64_t cpu_time_us();
+
 /// What a seed's run has shown, as a result.
 JobResult to_result(const Job& job, const SeedReport& report);
 

@@ -62,13 +62,13 @@ class Sweep {
 };
 
 uint64_t Sweep::first_seed() const {
-  const uint64_t off = options_.first % options_.shards;
-  return options_.first + (options_.shard + options_.shards - off) % options_.shards;
+  const uint64_t off = options_.first % options_.share.of;
+  return options_.first + (options_.share.index + options_.share.of - off) % options_.share.of;
 }
 
 uint64_t Sweep::total() const {
   if (options_.last == UINT64_MAX || first_seed() >= options_.last) return 0;
-  const uint64_t seeds = (options_.last - first_seed() + options_.shards - 1) / options_.shards;
+  const uint64_t seeds = (options_.last - first_seed() + options_.share.of - 1) / options_.share.of;
   return seeds * options_.scenarios.size();
 }
 
@@ -81,10 +81,10 @@ std::optional<Job> Sweep::next() {
   Job job;
   job.scenario = options_.scenarios[next_scenario_];
   job.seed = next_;
-  job.twice = next_ / options_.shards % kTwiceEvery == 0;
+  job.twice = next_ / options_.share.of % kTwiceEvery == 0;
   if (++next_scenario_ == options_.scenarios.size()) {
     next_scenario_ = 0;
-    next_ += options_.shards;
+    next_ += options_.share.of;
   }
   return job;
 }

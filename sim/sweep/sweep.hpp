@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/sweep/share.hpp"
+
 namespace morula::sim {
 
 struct SweepOptions {
@@ -14,8 +16,7 @@ struct SweepOptions {
   uint64_t last = 0;             // exclusive; UINT64_MAX with a time
   std::chrono::seconds time{0};  // starts no seed after it; 0: no bound
   size_t jobs = 1;
-  uint64_t shard = 0;  // runs the seeds that are `shard` modulo `shards`
-  uint64_t shards = 1;
+  Share share;  // of the seeds
   std::string junit_file;
   std::string jsonl_file;
   std::chrono::seconds seed_timeout{120};

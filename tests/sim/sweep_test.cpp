@@ -42,10 +42,10 @@ class SweepTest : public testing::Test {
 TEST_F(SweepTest, ShardsTogetherRunEachSeedOnce) {
   options_.first = 3;
   options_.last = 10;
-  options_.shards = 3;
+  options_.share.of = 3;
   std::multiset<uint64_t> all;
   for (uint64_t shard = 0; shard < 3; ++shard) {
-    options_.shard = shard;
+    options_.share.index = shard;
     EXPECT_EQ(run_sweep(options_), 0);
     for (uint64_t seed : seeds_run()) {
       EXPECT_EQ(seed % 3, shard);
