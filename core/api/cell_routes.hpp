@@ -39,6 +39,7 @@
 //  503     drain_incomplete, balance_incomplete   some shards could not be moved now
 //  503     outcome_unknown    the change may have been made; asking again is safe, and tells
 //  503     store_unavailable
+//  503     append_memory_busy, rss_shed           memory is short (core/api/stream_routes.hpp)
 #pragma once
 
 #include <cstdint>

@@ -16,10 +16,10 @@ constexpr size_t kChunkMax = 256 * kKiB;
 char* Arena::allocate(size_t size) {
   size = (size + kAlignment - 1) / kAlignment * kAlignment;
   if (size > left_) {
-    // A large piece gets memory of its own: the rest of the current chunk stays in use.
-    if (size > kChunkMax / 4) return allocate_chunk(size);
-    chunk_size_ = std::clamp(chunk_size_ * 2, kChunkMin, kChunkMax);
-    while (chunk_size_ < size) chunk_size_ *= 2;
+    // A large piece gets memory of its own: the rest of the current chunk stays in use, and of the
+    // chunks that are left behind three quarters are.
+    if (size > std::max(chunk_size_, kChunkMin) / 4) return allocate_chunk(size);
+    chunk_size_ = next_chunk();
     next_ = allocate_chunk(chunk_size_);
     left_ = chunk_size_;
   }

@@ -192,9 +192,9 @@ AppendOutcome Streams::Impl::append(const AppendRequest& request) {
   if (!verdict) return unserved(id, *state, std::move(verdict).error());
   env.trace.sometimes("an append was a duplicate", std::holds_alternative<Appended>(*verdict));
   if (const auto* accepted = std::get_if<AcceptedAppend>(&*verdict)) {
+    *room = {};  // now it is taken, and counted as what it is
     const Appended appended = apply(request, *accepted, *state);
     const LogSeq position = *state->position;
-    *room = {};
     lock.unlock();
     return answer_change<AppendOutcome>(appended, position);
   }

@@ -91,8 +91,8 @@ CreateOutcome Streams::Impl::create(const CreateRequest& request) {
   if (first.count > 0) append_messages(id, creation, first);
   Created created{describe(id, creation, now)};
   state->newest = std::move(creation);
+  *room = {};  // now it is taken, and counted as what it is
   const LogSeq position = apply_changed(id, *state);
-  *room = {};
   lock.unlock();
   return answer_change<CreateOutcome>(std::move(created), position);
 }
@@ -125,8 +125,8 @@ RemoveOutcome Streams::Impl::remove(const RemoveRequest& request) {
     changed.add(Tree::kIndex, listing, kDeleted);
   }
   state->newest = std::move(tombstone);
+  *room = {};  // now it is taken, and counted as what it is
   const LogSeq position = apply_changed(id, *state);
-  *room = {};
   lock.unlock();
   return answer_change<RemoveOutcome>(removed, position);
 }

@@ -34,7 +34,7 @@ std::string code_of(const HttpResponse& response) {
 
 /// What cell_routes.hpp says of changes that can't be made, or not now.
 bool is_foreseen(int status, std::string_view code) {
-  constexpr std::array<std::string_view, 14> kCodes = {"no_such_shard",
+  constexpr std::array<std::string_view, 16> kCodes = {"no_such_shard",
                                                        "no_such_instance",
                                                        "refused",
                                                        "divided",
@@ -47,7 +47,9 @@ bool is_foreseen(int status, std::string_view code) {
                                                        "balance_incomplete",
                                                        "outcome_unknown",
                                                        "store_unavailable",
-                                                       "not_serving"};
+                                                       "not_serving",
+                                                       "rss_shed",
+                                                       "append_memory_busy"};
   const bool refused = status == 404 || status == 409 || status == 503 || status == 307;
   return refused && std::ranges::find(kCodes, code) != kCodes.end();
 }

@@ -54,6 +54,26 @@ RC_GTEST_PROP(Memtable, TheOrderOfPutsDoesNotShow, ()) {
   RC_ASSERT(contents(forward, Tree::kMeta) == contents(backward, Tree::kMeta));
 }
 
+// What an append reserves for its rows is enough for them, however large they are.
+RC_GTEST_PROP(Memtable, AnAppendAddsAtMostWhatIsReservedForIt, ()) {
+  constexpr uint64_t kNodes = 1024;  // of its rows, and their keys
+  const StreamId id{1, 2};
+  Memtable memtable;
+  uint64_t change = 0;
+  const auto sizes = *rc::gen::container<std::vector<size_t>>(
+      rc::gen::oneOf(rc::gen::inRange<size_t>(1, 2000), rc::gen::inRange<size_t>(1, 200'000)));
+  for (const size_t size : sizes) {
+    const uint64_t before = memtable.bytes();
+    const uint64_t room = Memtable::growth_max(size + kNodes) + memtable.next_chunk();
+    ++change;
+    memtable.put({Tree::kData, row_key::data(id, Generation(1), {change, change}),
+                  ChangeNumber(change), false, std::string(size, 'x')});
+    memtable.put({Tree::kMeta, row_key::meta(id, Generation(1), RowKind::kHot),
+                  ChangeNumber(change), false, "hot"});
+    RC_ASSERT(memtable.bytes() - before <= room);
+  }
+}
+
 TEST(Memtable, ManyStreamsThatGrowInTurnLieInOrder) {
   // More than there are remembered places, so that streams share some.
   constexpr uint64_t kStreams = 10'000;
