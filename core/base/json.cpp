@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/base/json_token.hpp"
+
 namespace morula {
 
 namespace {
@@ -164,7 +166,11 @@ std::string Json::compact() const {
 
 std::string json_quote(std::string_view text) {
   std::string out = "\"";
-  while (!text.empty()) {
+  while (true) {
+    const size_t plain = plain_json_length(text);
+    out += text.substr(0, plain);
+    text.remove_prefix(plain);
+    if (text.empty()) break;
     const char c = text.front();
     const size_t length = utf8_length(text);
     if (length == 0) {

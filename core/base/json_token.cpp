@@ -91,6 +91,16 @@ const char* unescape_next(std::string_view& rest, std::string& out) {
 
 }  // namespace
 
+size_t plain_json_length(std::string_view text) {
+  size_t length = 0;
+  while (length < text.size()) {
+    const auto c = static_cast<unsigned char>(text[length]);
+    if (c < 0x20 || c >= 0x80 || c == '"' || c == '\\') break;
+    ++length;
+  }
+  return length;
+}
+
 bool is_json_number(std::string_view token) {
   skip(token, '-');
   if (!skip(token, '0') && !skip_digits(token)) return false;
@@ -111,6 +121,10 @@ Result<std::string> unescape_json_string(std::string_view token) {
   out.reserve(rest.size());
   const char* fault = nullptr;
   while (fault == nullptr && !rest.empty()) {
+    const size_t plain = plain_json_length(rest);
+    out += rest.substr(0, plain);
+    rest.remove_prefix(plain);
+    if (rest.empty()) break;
     const char c = rest.front();
     rest.remove_prefix(1);
     if (c == '\\') {

@@ -9,6 +9,10 @@
 
 namespace morula {
 
+/// How many bytes `text` begins with that stand for themselves within a string: ASCII, without
+/// quotes, backslashes and control characters.
+size_t plain_json_length(std::string_view text);
+
 /// Whether `token` is a number of the JSON grammar: no leading zeros, no bare dot, no "NaN".
 bool is_json_number(std::string_view token);
 

@@ -20,13 +20,15 @@ struct Sealed {
   IncarnationId by;
 };
 
-std::vector<Sealed> all_sealed(const SimStore& store) {
+/// Of the shards of `owner`; null: of all.
+std::vector<Sealed> all_sealed(const SimStore& store, const std::string* owner) {
   std::vector<Sealed> sealed;
   const Blob body = store.peek(keys::kTopology);
   if (!body) return sealed;
   const auto topology = decode_topology(*body);
   if (!topology) return sealed;
   for (const TopologyShard& row : topology->shards) {
+    if (owner != nullptr && row.owner.name != *owner) continue;
     const Blob named = store.peek(row.manifest);
     const auto manifest = named ? decode_manifest(*named) : fail(ErrorCode::kNotFound, "");
     if (manifest && manifest->sealed) sealed.push_back({row.manifest, row.owner, manifest->writer});
@@ -107,9 +109,8 @@ void OperatorWorkload::on_call_answered(ProcessId at, uint64_t number, const Htt
   if (busy) return;
   const SimStore& store = simulation_->world().store();
   const std::string& name = simulation_->world().processes()[at].name();
-  for (const Sealed& sealed : all_sealed(store)) {
-    const bool own = sealed.owner.name == name && sealed.by == sealed.owner;
-    if (!own || !is_live(store, sealed.owner)) continue;
+  for (const Sealed& sealed : all_sealed(store, &name)) {
+    if (sealed.by != sealed.owner || !is_live(store, sealed.owner)) continue;
     simulation_->world().fail("R", name + " has answered " + request.target + " " + request.body +
                                        " and left " + sealed.key + " sealed (R5, Reopen)");
   }
@@ -132,7 +133,7 @@ std::string OperatorWorkload::awaited(Simulation& simulation) {
     if (!person.done()) return "an operator has not been answered";
   }
   if (!all_open_) {
-    const auto sealed = all_sealed(simulation.world().store());
+    const auto sealed = all_sealed(simulation.world().store(), nullptr);
     if (!sealed.empty()) return sealed.front().key + " is still sealed";
     all_open_ = true;
   }
