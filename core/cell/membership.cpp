@@ -1,5 +1,6 @@
 #include "core/cell/membership.hpp"
 
+#include "core/rt/network.hpp"
 #include "core/store/keys.hpp"
 #include "core/store/read_document.hpp"
 
@@ -59,6 +60,10 @@ Result<std::vector<Member>> Membership::read_all() {
 }
 
 Result<std::optional<Membership::Owner>> Membership::look_at(const IncarnationId& incarnation) {
+  // Its lease says how it is itself, and nobody else of its name lives. Its own document it might
+  // find unchanged for too long, when it wakes, and expire itself.
+  if (incarnation.name == self_.name)
+    return Owner{incarnation != self_, env_.network.address(), {}};
   MemberWatch& watched = watch(incarnation.name);
   auto seen = watched.look();
   MORULA_TRY(seen);
