@@ -204,9 +204,14 @@ void Observer::object_written(std::string_view key, std::string_view body) {
   if (spec_steps_) spec_steps_->written(key, body, now_());
 }
 
-void Observer::object_removed(std::string_view key, Purpose purpose) {
+void Observer::store_read_sent(std::string_view key, Purpose purpose, uint64_t process) {
+  if (!spec_steps_ || purpose != Purpose::kGc || key != keys::kTopology) return;
+  spec_steps_->collector_asks(process);
+}
+
+void Observer::object_removed(std::string_view key, Purpose purpose, uint64_t process) {
   reachable_.removed(key, purpose, now_());
-  if (spec_steps_) spec_steps_->removed(key, purpose, now_());
+  if (spec_steps_) spec_steps_->removed(key, purpose, process, now_());
 }
 
 void Observer::bytes_damaged(std::string_view process) {

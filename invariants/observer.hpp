@@ -109,8 +109,10 @@ class Observer {
   void store_sent(std::string_view key, std::string_view body, bool will_land);
   /// An object was written or swapped; it can be found in the view already.
   void object_written(std::string_view key, std::string_view body);
-  /// An object is gone from the view: who asked for it did so for `purpose`.
-  void object_removed(std::string_view key, Purpose purpose);
+  /// A read is sent by `process`, a number that tells processes apart.
+  void store_read_sent(std::string_view key, Purpose purpose, uint64_t process);
+  /// An object is gone from the view: `process` has asked for it, for `purpose`.
+  void object_removed(std::string_view key, Purpose purpose, uint64_t process = 0);
   /// Bytes are damaged on purpose, on their way to `process`: it may log errors about that.
   void bytes_damaged(std::string_view process);
 

@@ -297,7 +297,7 @@ void LogSteps::trimmed(SeenLog& own, uint64_t seq) {
   own.objects.erase(lies);
 }
 
-void LogSteps::collected(SeenLog& own, uint64_t seq) {
+void LogSteps::collected(SeenLog& own, uint64_t seq, CollectorId collector) {
   const auto lies = own.objects.find(seq);
   if (lies == own.objects.end()) return;
   // Two places are enough: this one and the fence's, which lies below it or above.
@@ -312,6 +312,9 @@ void LogSteps::collected(SeenLog& own, uint64_t seq) {
   state.of(1).set_object(place, is_fence ? LogObject::kFence : LogObject::kData);
   if (!own.fences_counted.empty()) state.of(1).set_object(fence, LogObject::kFence);
   add_named(state, own, base);
+  if (!cell_.is_owner_to(collector, own.id)) {
+    for (spec::ShardRow& row : state.topology) row.owner = 2;
+  }
   const std::string what = at(own, seq) + " was collected";
   for (const Spec::Step& step :
        {Spec::Step{.action = Action::kCollectJudge, .incarnation = 1, .position = fence},

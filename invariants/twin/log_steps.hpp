@@ -54,7 +54,7 @@ class LogSteps {
   void landed(SeenLog& own, uint64_t seq, spec::LogObject object, bool by_itself);
   /// One of its objects was deleted: trimmed, or collected.
   void trimmed(SeenLog& own, uint64_t seq);
-  void collected(SeenLog& own, uint64_t seq);
+  void collected(SeenLog& own, uint64_t seq, CollectorId collector);
 
  private:
   using Spec = spec::OwnershipLog;

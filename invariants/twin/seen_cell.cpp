@@ -108,6 +108,16 @@ void SeenCell::landed(std::shared_ptr<const Topology> content) {
     }
   }
   serve_named(before ? *before : Topology{});
+  for (auto& [collector, read] : readings_) read.push_back(topology_);
+}
+
+bool SeenCell::is_owner_to(CollectorId collector, const IncarnationId& incarnation) const {
+  const auto owns = [&](const std::shared_ptr<const Topology>& topology) {
+    return topology && std::ranges::find(topology->shards, incarnation, &TopologyShard::owner) !=
+                           topology->shards.end();
+  };
+  const auto read = readings_.find(collector);
+  return read == readings_.end() ? owns(topology_) : std::ranges::all_of(read->second, owns);
 }
 
 /// Who is newly named serves, from now on as far as anybody can tell.

@@ -25,6 +25,9 @@
 
 namespace morula::invariants::twin {
 
+/// Tells collectors apart that run at the same time.
+using CollectorId = uint64_t;
+
 /// An incarnation and its log.
 struct SeenLog {
   IncarnationId id;
@@ -116,6 +119,11 @@ class SeenCell {
   void landed(const std::string& key, std::shared_ptr<const Manifest> content);
   void landed(std::shared_ptr<const Topology> content);
   void removed_manifest(const std::string& key) { manifests_.erase(key); }
+  /// A collector asks for the topology: it goes by the present one, or one that lands later.
+  void collector_asks(CollectorId collector) { readings_[collector] = {topology_}; }
+  /// Whether all that the collector may have read last name `incarnation` as an owner. Of one that
+  /// was not heard asking: whether the present one does.
+  bool is_owner_to(CollectorId collector, const IncarnationId& incarnation) const;
 
  private:
   void serve_named(const Topology& before);
@@ -131,6 +139,8 @@ class SeenCell {
   std::vector<SentManifest> sent_manifests_;
   std::vector<SentTopology> sent_topologies_;
   std::vector<SeenPromise> promises_;
+  /// What each collector may have read when it last asked.
+  std::map<CollectorId, std::vector<std::shared_ptr<const Topology>>> readings_;
 };
 
 }  // namespace morula::invariants::twin

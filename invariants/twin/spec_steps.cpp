@@ -113,16 +113,16 @@ void SpecSteps::log_written(std::string_view key, std::string_view body) {
   logs_.landed(own, place->seq.value, spec::LogObject::kFence, fence->writer == own.id);
 }
 
-void SpecSteps::removed(std::string_view key, Purpose purpose, Duration now) {
+void SpecSteps::removed(std::string_view key, Purpose purpose, CollectorId by, Duration now) {
   findings_.set_time(now);
   if (key.starts_with(keys::kManifests)) return cell_.removed_manifest(std::string(key));
   using Kind = keys::Parsed::Kind;
   const auto object = keys::parse(key);
   if (!object || (object->kind != Kind::kLogObject && object->kind != Kind::kTable)) return;
   SeenLog& own = cell_.log(object->incarnation);
-  if (object->kind == Kind::kTable) return tables_.collected(own, std::string(key));
+  if (object->kind == Kind::kTable) return tables_.collected(own, std::string(key), by);
   if (purpose == Purpose::kTrim) logs_.trimmed(own, object->seq.value);
-  if (purpose == Purpose::kGc) logs_.collected(own, object->seq.value);
+  if (purpose == Purpose::kGc) logs_.collected(own, object->seq.value, by);
 }
 
 }  // namespace morula::invariants::twin

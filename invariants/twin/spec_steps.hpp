@@ -41,7 +41,9 @@ class SpecSteps {
   /// A put is sent. `will_land`: the store carries it out, sooner or later.
   void sent(std::string_view key, std::string_view body, bool will_land, Duration now);
   void written(std::string_view key, std::string_view body, Duration now);
-  void removed(std::string_view key, Purpose purpose, Duration now);
+  /// A collector sends its read of the topology.
+  void collector_asks(CollectorId collector) { cell_.collector_asks(collector); }
+  void removed(std::string_view key, Purpose purpose, CollectorId by, Duration now);
   /// How often each action of the specs was taken.
   const Findings::Taken& taken() const { return findings_.taken(); }
 

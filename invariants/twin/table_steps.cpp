@@ -14,7 +14,8 @@ bool names(const Manifest& manifest, const std::string& table) {
 
 }  // namespace
 
-void TableSteps::collected(const SeenLog& writer, const std::string& key) {
+void TableSteps::collected(const SeenLog& writer, const std::string& key, CollectorId collector) {
+  const bool owns = cell_.is_owner_to(collector, writer.id);
   const spec::Set<spec::ClippedTable> it{{1, {}}};
   spec::TopologyState state;
   state.join();
@@ -22,7 +23,7 @@ void TableSteps::collected(const SeenLog& writer, const std::string& key) {
   state.of(1).fenced_at = writer.fences_counted.empty() ? -1 : 0;
   state.tables.push_back({{}, 1, true});
   cell_.each_named([&](const TopologyShard& row, const Manifest& named) {
-    const bool owned = row.owner == writer.id;
+    const bool owned = owns && row.owner == writer.id;
     if (!names(named, key) && !owned) return;
     state.manifests.push_back({0, false, names(named, key) ? it : decltype(it){}, {}, 0});
     const int number = static_cast<int>(state.manifests.size());

@@ -19,7 +19,7 @@ class TableSteps {
   TableSteps(SeenCell& cell, Findings& findings) : cell_(cell), findings_(findings), twin_({}) {}
 
   /// A table of this writer was deleted.
-  void collected(const SeenLog& writer, const std::string& key);
+  void collected(const SeenLog& writer, const std::string& key, CollectorId collector);
 
  private:
   SeenCell& cell_;

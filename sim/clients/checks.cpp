@@ -54,6 +54,15 @@ void Checks::judge() {
   world_.fail(std::string(number_of(first.invariant)), to_string(first));
 }
 
+namespace {
+
+/// Tells processes apart, and the runs of each.
+uint64_t run_of(const StoreRequest& request) {
+  return uint64_t{request.process} << 32 | request.life;
+}
+
+}  // namespace
+
 invariants::HandlerId Checks::handler() const {
   auto found = handlers_.find(this_fiber());
   return found == handlers_.end() ? 0 : found->second;
@@ -75,6 +84,9 @@ void Checks::on_store_sent(const StoreRequest& request) {
   bool writes = request.call == StoreCall::kPut || request.call == StoreCall::kRemove ||
                 request.call == StoreCall::kRemoveMany;
   observer_.store_asked(handler(), writes, request.purpose, request.key);
+  if (request.call == StoreCall::kGet) {
+    observer_.store_read_sent(request.key, request.purpose, run_of(request));
+  }
   if (request.body != nullptr) {
     observer_.store_sent(request.key, **request.body, request.will_land);
   }
@@ -85,7 +97,7 @@ void Checks::on_store_changed(const StoreRequest& request, std::string_view key,
   if (body) {
     observer_.object_written(key, *body);
   } else {
-    observer_.object_removed(key, request.purpose);
+    observer_.object_removed(key, request.purpose, run_of(request));
   }
   judge();
 }

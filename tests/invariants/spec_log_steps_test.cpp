@@ -189,6 +189,29 @@ TEST(SpecSteps, ALogIsCollectedOnlyFencedUnownedAndUnnamedAndNoFenceEver) {
               [](TwinStory& s) { s.remove(s.a, 0, Purpose::kGc); }, "CollectJudge");
 }
 
+TEST(SeenCell, ACollectorMayGoByAnyTopologySinceItAskedLast) {
+  twin::SeenCell cell;
+  const IncarnationId a{"a", Ulid{1, 1}};
+  const IncarnationId b{"b", Ulid{1, 1}};
+  uint64_t version = 0;
+  const auto names = [&](const IncarnationId& owner) {
+    Topology topology;
+    topology.version = Version(++version);
+    topology.shards = {{Prefix{}, Epoch(version), owner, "manifest", {owner}}};
+    cell.landed(std::make_shared<Topology>(std::move(topology)));
+  };
+  names(a);
+  cell.collector_asks(1);
+  EXPECT_TRUE(cell.is_owner_to(1, a));
+  names(b);
+  EXPECT_FALSE(cell.is_owner_to(1, a)) << "its read may have come after this";
+  names(a);
+  EXPECT_FALSE(cell.is_owner_to(1, a)) << "a got the shard when the collector had read on";
+  EXPECT_TRUE(cell.is_owner_to(2, a)) << "of one that was not heard asking, the present counts";
+  cell.collector_asks(1);
+  EXPECT_TRUE(cell.is_owner_to(1, a));
+}
+
 TEST(SpecSteps, AStepIsSaidOnceAndOnlyOfWhatHasLanded) {
   const auto says = [](Step what, std::string_view subject, uint64_t position, uint64_t other) {
     return [=](TwinStory& s) { s.step(what, s.a, std::string(subject), position, other); };
@@ -245,7 +268,7 @@ TEST(SpecSteps, AnAskHasOneAnswer) {
 
 TEST(SpecSteps, ATableIsCollectedOnlyUnnamedAndNotAboutToBeNamed) {
   const std::string key = keys::table(TwinStory().a, 2);
-  const Part collect = [&](TwinStory& s) { s.steps.removed(key, Purpose::kGc, {}); };
+  const Part collect = [&](TwinStory& s) { s.steps.removed(key, Purpose::kGc, 0, {}); };
   const Part log = [](TwinStory& s) { s.log(s.a, 0, 3); };
   EXPECT_EQ(told_of([&](TwinStory& s) { log(s), collect(s); }), "");
   const Part sent = [&](TwinStory& s) {

@@ -65,8 +65,8 @@ class TwinStory {
   void fence(const IncarnationId& by, const IncarnationId& victim, uint64_t seq) {
     step(Step::kFence, by, victim.text(), seq);
   }
-  void remove(const IncarnationId& who, uint64_t seq, Purpose purpose) {
-    steps.removed(keys::log_object(who, LogSeq(seq)), purpose, {});
+  void remove(const IncarnationId& who, uint64_t seq, Purpose purpose, twin::CollectorId by = 0) {
+    steps.removed(keys::log_object(who, LogSeq(seq)), purpose, by, {});
   }
   void accept(const IncarnationId& who, uint64_t q, Prefix shard = {}) {
     step(Step::kAccept, who, shard.text(), q, topology.version.value);
