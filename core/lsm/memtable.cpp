@@ -33,6 +33,8 @@ namespace {
 
 constexpr size_t kRecentMin = 64;
 constexpr size_t kRecentMax = 8 * kKiB;
+// That one change of a stream adds to a tree.
+constexpr uint64_t kRowsAtOnce = 4;
 constexpr size_t kRecentPerRow = 8;  // of fewer streams than places hardly any share one
 
 /// The first bytes as a number that compares as they do. In meta and data keys they are a hash,
@@ -73,6 +75,19 @@ Memtable::Node* Memtable::seek(const List& list, std::string_view key, Path* pat
   return node;
 }
 
+bool Memtable::List::has_places_for(uint64_t rows_in_all) const {
+  return kRecentPerRow * rows_in_all <= recent.size() || recent.size() >= kRecentMax;
+}
+
+uint64_t Memtable::step_max() const {
+  uint64_t places = 0;
+  for (const List& list : lists_) {
+    if (list.has_places_for(list.rows + kRowsAtOnce)) continue;
+    places += std::max(list.recent.size(), kRecentMin);
+  }
+  return arena_.next_chunk() + sizeof(Node*) * places;
+}
+
 Memtable::Node* Memtable::neighbour(const List& list, std::string_view key) {
   if (list.recent.empty()) return nullptr;
   Node* const recent = list.recent[place_of(key, list.recent.size())];
@@ -83,7 +98,7 @@ Memtable::Node* Memtable::neighbour(const List& list, std::string_view key) {
 }
 
 void Memtable::remember(List& list, Node* node) {
-  if (kRecentPerRow * list.rows > list.recent.size() && list.recent.size() < kRecentMax) {
+  if (!list.has_places_for(list.rows)) {
     std::vector<Node*> larger(std::max(2 * list.recent.size(), kRecentMin));
     for (Node* known : list.recent) {
       if (known != nullptr) larger[place_of(known->key(), larger.size())] = known;

@@ -61,10 +61,11 @@ class Memtable {
     for (const List& list : lists_) places += list.recent.size();
     return arena_.bytes() + sizeof(Node*) * places;
   }
-  /// Rows of `bytes`, keys and values, add at most this to `bytes()`, and `next_chunk()` once for
-  /// all of them: a chunk is filled to its last quarter at least, and the last one is only begun.
+  /// Rows of `bytes`, keys and values, add at most this to `bytes()`, and `step_max()` once for all
+  /// of them, if they are few: a chunk is filled to its last quarter at least, and the last one is
+  /// only begun.
   static uint64_t growth_max(uint64_t bytes) { return bytes + bytes / 3; }
-  uint64_t next_chunk() const { return arena_.next_chunk(); }
+  uint64_t step_max() const;
   uint64_t rows(Tree tree) const { return list(tree).rows; }
   bool empty() const { return arena_.bytes() == 0; }
 
@@ -76,6 +77,8 @@ class Memtable {
     /// What was put last, by a hash of stream and kind; a power of two of them, which grows with
     /// the rows. Only a hint: streams may share a place.
     std::vector<Node*> recent;
+
+    bool has_places_for(uint64_t rows_in_all) const;
   };
   /// For each level the link that a node with this key has or would have.
   using Path = std::array<Node**, kHeightMax>;

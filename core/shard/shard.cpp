@@ -184,7 +184,7 @@ Result<MemoryReservation> Shard::reserve_room(uint64_t bytes, Change change) {
   if (mutated(Mutant::backlog_unbounded)) return account.hold(growth);
   const uint64_t most =
       change == Change::kAppends ? memtables_.hard_bytes() : memtables_.memory().memtables.limit();
-  if (account.used() + growth + active_->next_chunk() > most) {
+  if (account.used() + growth + active_->step_max() > most) {
     memtables_.make_room();
     return fail(backlog_error());
   }

@@ -64,7 +64,7 @@ RC_GTEST_PROP(Memtable, AnAppendAddsAtMostWhatIsReservedForIt, ()) {
       rc::gen::oneOf(rc::gen::inRange<size_t>(1, 2000), rc::gen::inRange<size_t>(1, 200'000)));
   for (const size_t size : sizes) {
     const uint64_t before = memtable.bytes();
-    const uint64_t room = Memtable::growth_max(size + kNodes) + memtable.next_chunk();
+    const uint64_t room = Memtable::growth_max(size + kNodes) + memtable.step_max();
     ++change;
     memtable.put({Tree::kData, row_key::data(id, Generation(1), {change, change}),
                   ChangeNumber(change), false, std::string(size, 'x')});
