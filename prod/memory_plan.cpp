@@ -111,8 +111,9 @@ Result<MemoryShares> plan_memory(ServeOptions& options, uint64_t container_bytes
   compaction.table_bytes = std::min(compaction.table_bytes, shares.limit / 32);
   compaction.window_bytes = std::min(compaction.window_bytes, shares.limit / 256);
   cell.shard.unflushed_bytes_max = std::min(cell.shard.unflushed_bytes_max, shares.memtables / 2);
-  shares.tables =
-      std::min(shares.memtables, 2 * cell.shard.unflushed_bytes_max) + 2 * compaction.table_bytes;
+  shares.flushes = std::min(shares.memtables, 2 * cell.shard.unflushed_bytes_max);
+  shares.compactions =
+      2 * (compaction.table_bytes + compaction.stack_tables * compaction.window_bytes);
 
   cell.log.queued_bytes_max = std::min(cell.log.queued_bytes_max, shares.limit / 32);
   shares.log = cell.log.queued_bytes_max;

@@ -41,7 +41,8 @@ MemoryBudget::MemoryBudget(const MemoryShares& shares)
       reads(memory, "reads", part_of_rest(shares)),
       log(memory, "log", shares.log, shares.log),
       memtables(memory, "memtables", shares.memtables, shares.memtables),
-      tables(memory, "tables", shares.tables, shares.tables),
+      flushes(memory, "flushes", shares.flushes, shares.flushes),
+      compactions(memory, "compactions", shares.compactions, shares.compactions),
       block_cache(memory, "block_cache", shares.block_cache, shares.block_cache),
       of_process_(process.hold(shares.process)) {}
 

@@ -8,9 +8,9 @@
 //     bodies        of requests, from before they are read until they are answered
 //     reads         answers, from before they are put together until the client has taken them
 //     log           batches that are gathered or on their way
-//     memtables     rows that are not in tables yet
-//     tables        that are being written, by flushes and compactions
-//     block_cache   blocks of tables, and what open tables keep in memory
+//     memtables     rows that are not in tables yet; a chunk that each shard has begun may come on
+//     top flushes       tables that are being written from memtables compactions   tables that are
+//     being merged into others block_cache   blocks of tables, and what open tables keep in memory
 //
 // For all but bodies and reads their whole bound is set aside: they neither starve nor are starved.
 // Bodies and reads share what is left; neither can take all of it. Besides, the process's real size
@@ -35,11 +35,12 @@ struct MemoryShares {
   uint64_t requests = 64 * kMiB;
   uint64_t log = 32 * kMiB;
   uint64_t memtables = 64 * kMiB;
-  uint64_t tables = 64 * kMiB;
+  uint64_t flushes = 32 * kMiB;
+  uint64_t compactions = 48 * kMiB;
   uint64_t block_cache = 64 * kMiB;
 
   uint64_t set_aside() const {
-    return process + connections + requests + log + memtables + tables + block_cache;
+    return process + connections + requests + log + memtables + flushes + compactions + block_cache;
   }
   /// What bodies and reads share.
   uint64_t left() const { return limit - (set_aside() < limit ? set_aside() : limit); }
@@ -82,7 +83,8 @@ class MemoryBudget {
   MemoryAccount reads;
   MemoryAccount log;
   MemoryAccount memtables;
-  MemoryAccount tables;
+  MemoryAccount flushes;
+  MemoryAccount compactions;
   MemoryAccount block_cache;
 
  private:

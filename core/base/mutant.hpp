@@ -65,6 +65,7 @@ namespace morula {
   X(index_dropped_early, "a flush does not write the rows of the index")                   \
   X(cut_body_passes_as_whole, "a forwarded body that was cut ends as if it were whole")    \
   X(reservation_leak, "memory that was reserved is not given back")                        \
+  X(tables_without_turn, "flushes and merges do not wait for memory for their tables")     \
   X(backlog_unbounded, "appends are taken whatever is not in tables yet")
 
 #define MORULA_MUTANT_LIST(X) \

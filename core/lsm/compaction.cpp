@@ -10,22 +10,27 @@ namespace {
 constexpr uint64_t kSmall = 8;   // a small table has at most 1 / this of a table's bytes
 constexpr uint64_t kDue = 1000;  // how deep a stack is, in thousandths of what it may be
 
+struct Placed {
+  const ManifestTable* table;
+  KeyRange streams;  // those that it counts for
+};
+
+using Level = std::vector<Placed>;
+
 /// Tables of one level that lie over each other, directly or by way of others.
 struct Stack {
-  std::vector<const ManifestTable*> tables;
+  Level tables;
   KeyRange streams;
   uint64_t depth = 0;  // over the stream that has most tables
   uint64_t bytes = 0;
 };
-
-using Level = std::vector<const ManifestTable*>;
 
 std::vector<Level> levels_of(const Manifest& manifest, Tree tree) {
   std::vector<Level> levels;
   for (const ManifestTable& table : manifest.tables) {
     if (table.tree != tree) continue;
     if (levels.size() <= table.level) levels.resize(table.level + 1);
-    levels[table.level].push_back(&table);
+    levels[table.level].push_back({&table, table.counted()});
   }
   return levels;
 }
@@ -34,8 +39,8 @@ std::vector<Level> levels_of(const Manifest& manifest, Tree tree) {
 /// a table of at least `table_bytes` may be such a piece, and only meets the one that begins with
 /// its last stream (CompactionMerge cuts within a stream no earlier).
 std::vector<Stack> stacks_of(Level level, uint64_t table_bytes) {
-  std::ranges::sort(level, {}, [](const ManifestTable* table) {
-    return std::tuple(table->streams.first, table->streams.last, table->key);
+  std::ranges::sort(level, {}, [](const Placed& placed) {
+    return std::tuple(placed.streams.first, placed.streams.last, placed.table->key);
   });
   std::vector<Stack> stacks;
   struct Open {
@@ -43,18 +48,18 @@ std::vector<Stack> stacks_of(Level level, uint64_t table_bytes) {
     bool may_be_piece;
   };
   std::vector<Open> open;  // the tables that are over the present place
-  for (const ManifestTable* table : level) {
-    const std::string_view first = table->streams.first;
+  for (const Placed& placed : level) {
+    const std::string_view first = placed.streams.first;
     std::erase_if(open, [&](const Open& before) {
       return before.last < first || (before.may_be_piece && before.last == first);
     });
-    if (open.empty()) stacks.push_back({{}, table->streams, 0, 0});
+    if (open.empty()) stacks.push_back({{}, placed.streams, 0, 0});
     Stack& stack = stacks.back();
-    open.push_back({table->streams.last, table->bytes >= table_bytes});
-    stack.tables.push_back(table);
-    stack.streams.last = std::max(stack.streams.last, table->streams.last);
+    open.push_back({placed.streams.last, placed.table->bytes >= table_bytes});
+    stack.tables.push_back(placed);
+    stack.streams.last = std::max(stack.streams.last, placed.streams.last);
     stack.depth = std::max<uint64_t>(stack.depth, open.size());
-    stack.bytes += table->bytes;
+    stack.bytes += placed.table->bytes;
   }
   return stacks;
 }
@@ -62,14 +67,14 @@ std::vector<Stack> stacks_of(Level level, uint64_t table_bytes) {
 /// All of level 0: what is flushed next will lie over every one of them.
 Stack all_of(const Level& level) {
   Stack all{level, {}, level.size(), 0};
-  for (const ManifestTable* table : level) all.bytes += table->bytes;
+  for (const Placed& placed : level) all.bytes += placed.table->bytes;
   return all;
 }
 
 bool something_below(const std::vector<Level>& levels, size_t level, const KeyRange& streams) {
   for (size_t below = level + 1; below < levels.size(); ++below) {
-    for (const ManifestTable* table : levels[below]) {
-      if (table->streams.overlaps(streams)) return true;
+    for (const Placed& placed : levels[below]) {
+      if (placed.streams.overlaps(streams)) return true;
     }
   }
   return false;
@@ -79,8 +84,8 @@ bool something_below(const std::vector<Level>& levels, size_t level, const KeyRa
 /// deep, and nothing large is written again for it. nullopt when there is none.
 std::optional<Stack> small_stack(const Level& level, uint64_t table_bytes) {
   Level small;
-  for (const ManifestTable* table : level) {
-    if (table->bytes < table_bytes / kSmall) small.push_back(table);
+  for (const Placed& placed : level) {
+    if (placed.table->bytes < table_bytes / kSmall) small.push_back(placed);
   }
   std::optional<Stack> deepest;
   for (Stack& stack : stacks_of(std::move(small), table_bytes)) {
@@ -104,10 +109,11 @@ uint8_t cut_bits(Tree tree, const KeyRange& streams, uint64_t bytes, uint64_t ta
 }  // namespace
 
 KeyRange CompactionPlan::streams() const {
-  KeyRange range = inputs.front().streams;
+  KeyRange range = inputs.front().counted();
   for (const ManifestTable& table : inputs) {
-    range.first = std::min(range.first, table.streams.first);
-    range.last = std::max(range.last, table.streams.last);
+    const KeyRange streams = table.counted();
+    range.first = std::min(range.first, streams.first);
+    range.last = std::max(range.last, streams.last);
   }
   return range;
 }
@@ -136,11 +142,11 @@ std::optional<CompactionPlan> pick_compaction(const CompactionConfig& config,
         most = depth;
         const auto small =
             level == 0 ? std::nullopt : small_stack(stack.tables, config.table_bytes);
-        plan = {tree, level, level + 1, {}, 0, false};
+        plan = {tree, level, std::min(level + 1, config.deepest_level), {}, 0, false};
         plan.beside_larger = small && small->tables.size() < stack.tables.size();
         if (small || (bottom && stack.bytes < config.bottom_stack_bytes)) plan.to_level = level;
-        for (const ManifestTable* table : (small ? *small : stack).tables) {
-          plan.inputs.push_back(*table);
+        for (const Placed& placed : (small ? *small : stack).tables) {
+          plan.inputs.push_back(*placed.table);
         }
       }
     }

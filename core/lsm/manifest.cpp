@@ -45,6 +45,10 @@ Result<std::string> parse_hex(std::string_view text) {
   return bytes;
 }
 
+KeyRange cut(const KeyRange& range, const KeyRange& to) {
+  return {std::max(range.first, to.first), std::min(range.last, to.last)};
+}
+
 Json table_json(const ManifestTable& table) {
   return Json::Object{{"key", table.key},
                       {"tree", std::string(to_string(table.tree))},
@@ -120,6 +124,10 @@ Result<std::vector<Item>> read_items(const Json::Array& items, const std::string
 }
 
 }  // namespace
+
+KeyRange ManifestTable::counted() const {
+  return tree == Tree::kIndex ? streams : cut(streams, KeyRange(clip.first(), clip.last()));
+}
 
 std::vector<IncarnationId> Manifest::log_incarnations() const {
   std::vector<IncarnationId> result;

@@ -24,6 +24,10 @@ struct ManifestTable {
   uint64_t bytes = 0;
   uint32_t level = 0;     // see compaction.hpp
   KeyRange streams = {};  // the places of its first and its last row
+
+  /// From the first to the last place that a row may have that counts: `streams`, cut to the clip
+  /// in the trees whose places are streams.
+  KeyRange counted() const;
   friend bool operator==(const ManifestTable&, const ManifestTable&) = default;
 };
 

@@ -6,6 +6,8 @@
 // was killed goes to the next in line. None may be destroyed while a fiber waits in it.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -89,6 +91,33 @@ class Semaphore {
  private:
   size_t count_;
   WaitList waiters_;
+};
+
+/// A resource of which each takes as much as it needs, given out strictly in order of arrival: a
+/// large want is not passed by small ones.
+class WeightedSemaphore {
+ public:
+  explicit WeightedSemaphore(uint64_t units) : units_(units), free_(units) {}
+  /// Who wants more than there is gets all of it. The units that were taken.
+  uint64_t acquire(uint64_t units) {
+    units = std::min(units, units_);
+    MutexLock turn(turns_);
+    while (free_ < units) freed_.wait();
+    free_ -= units;
+    return units;
+  }
+  void release(uint64_t units) {
+    free_ += units;
+    MORULA_CHECK(free_ <= units_, "no more is released than was acquired");
+    freed_.wake_all();
+  }
+  uint64_t available() const { return free_; }
+
+ private:
+  const uint64_t units_;
+  uint64_t free_;
+  Mutex turns_;  // held by the one who is next
+  WaitList freed_;
 };
 
 /// A gate that opens once and stays open.

@@ -18,9 +18,27 @@ namespace {
 // Damage that stays must not be read again every second.
 constexpr Duration kRetryPauseMin = std::chrono::seconds(1);
 constexpr Duration kRetryPauseMax = std::chrono::minutes(1);
+// A block of meta rows: less is never read.
+constexpr uint64_t kWindowMin = 4 * kKiB;
 
+/// Each half of a table that a split has cut is a table of its own here, though the object is one.
 bool is_input(const CompactionPlan& plan, const ManifestTable& table) {
-  return std::ranges::find(plan.inputs, table.key, &ManifestTable::key) != plan.inputs.end();
+  return std::ranges::any_of(plan.inputs, [&](const ManifestTable& input) {
+    return input.key == table.key && input.clip == table.clip;
+  });
+}
+
+/// The tables of level 0 are of all streams, and so may small ones beside larger be: with them, all
+/// meta rows would have to be read for little data. What is dead among their rows goes when they
+/// are merged further down, or with the larger ones.
+bool joins_meta(const CompactionPlan& plan) {
+  return plan.from_level > 0 && !plan.beside_larger;
+}
+
+/// Whether the merge reads which streams live from this table.
+bool joins(const CompactionPlan& plan, const ManifestTable& table) {
+  return joins_meta(plan) && plan.tree == Tree::kData && table.tree == Tree::kMeta &&
+         table.counted().overlaps(plan.streams());
 }
 
 /// Spreads reads over time.
@@ -68,8 +86,9 @@ void Shard::run_compactor() {
 Result<Shard::Swapped> Shard::Compact(const CompactionPlan& plan) {
   const Manifest base = manifest();
   const MadeFor made_for = manifest_key();
-  CompactionMerge merge = merge_of(plan);
-  auto outputs = merge_tables(merge, plan);
+  const MergeMemory memory = memory_of(plan);
+  CompactionMerge merge = merge_of(plan, memory.window);
+  auto outputs = merge_tables(merge, plan, memory.bytes);
   MORULA_TRY(outputs);
 
   MutexLock lock(manifest_mutex_);
@@ -107,21 +126,33 @@ Result<Shard::Swapped> Shard::Compact(const CompactionPlan& plan) {
   return Swapped::kDone;
 }
 
-CompactionMerge Shard::merge_of(const CompactionPlan& plan) const {
+Shard::MergeMemory Shard::memory_of(const CompactionPlan& plan) const {
+  const CompactionConfig& config = config_.compaction;
+  std::vector<uint64_t> sizes;
+  for (const NewTable& table : published_) {
+    const bool read = is_input(plan, table.entry) || joins(plan, table.entry);
+    if (read) sizes.push_back(table.entry.bytes);
+  }
+  const uint64_t all = memtables_.memory().compactions.limit();
+  const uint64_t output = std::min(plan.bytes(), config.table_bytes);
+  const uint64_t part = (all - std::min(all, output)) / std::max<size_t>(sizes.size(), 1);
+  MergeMemory memory;
+  memory.window = std::min(config.window_bytes, std::max(part, kWindowMin));
+  memory.bytes = output;
+  for (const uint64_t size : sizes) memory.bytes += std::min(size, memory.window);
+  return memory;
+}
+
+CompactionMerge Shard::merge_of(const CompactionPlan& plan, uint64_t window) const {
   std::vector<TableScan> inputs;
-  // The tables of level 0 are of all streams, and so may small ones beside larger be: with them,
-  // all meta rows would have to be read for little data. What is dead among their rows goes when
-  // they are merged further down, or with the larger ones.
   std::optional<std::vector<TableScan>> hot;
-  if (plan.from_level > 0 && !plan.beside_larger) hot.emplace();
+  if (joins_meta(plan)) hot.emplace();
   std::vector<ManifestTable> outside;
   for (const NewTable& table : published_) {
-    const bool joins = hot && plan.tree == Tree::kData && table.entry.tree == Tree::kMeta &&
-                       table.entry.streams.overlaps(plan.streams());
-    if (joins) hot->push_back(scan_of(table, plan.streams().first));
+    if (joins(plan, table.entry)) hot->push_back(scan_of(table, window, plan.streams().first));
     if (table.entry.tree != plan.tree) continue;
     if (is_input(plan, table.entry)) {
-      inputs.push_back(scan_of(table));
+      inputs.push_back(scan_of(table, window));
     } else {
       outside.push_back(table.entry);
     }
@@ -134,26 +165,27 @@ CompactionMerge Shard::merge_of(const CompactionPlan& plan) const {
           plan.cut_bits};
 }
 
-TableScan Shard::scan_of(const NewTable& table, std::string first) const {
+TableScan Shard::scan_of(const NewTable& table, uint64_t window, std::string first) const {
   const Prefix clip = mutated(Mutant::clip_ignored_in_compaction) ? Prefix{} : table.entry.clip;
-  return {table.table, clip, config_.compaction.window_bytes, std::move(first)};
+  return {table.table, clip, window, std::move(first)};
 }
 
 Result<std::vector<Shard::NewTable>> Shard::merge_tables(CompactionMerge& merge,
-                                                         const CompactionPlan& plan) {
+                                                         const CompactionPlan& plan,
+                                                         uint64_t bytes) {
   using Pause = CompactionMerge::Pause;
   std::vector<NewTable> outputs;
   Pace pace(env_.clock, config_.compaction.read_bytes_per_second);
   Pause pause = Pause::kWantsMore;
-  const CompactionConfig& config = config_.compaction;
-  const MemoryReservation held = memtables_.memory().tables.hold(
-      std::min(2 * plan.bytes(), config.table_bytes + plan.inputs.size() * config.window_bytes));
+  const TableMemory::Room room = memtables_.table_memory().for_compaction(bytes);
   while (pause != Pause::kDone) {
     TableBuilder output(plan.tree);
     do {
-      const auto bytes = merge.read_more();
-      MORULA_TRY(bytes);
-      pace.took(*bytes);
+      // Its successors have the same to do, and their own memory for it.
+      if (retired_) return fail(reopened_error());
+      const auto read = merge.read_more();
+      MORULA_TRY(read);
+      pace.took(*read);
       env_.compute.run([&] { pause = merge.merge(output); });
     } while (pause == Pause::kWantsMore);
     if (const auto unlisted = merge.take_unlisted()) {

@@ -141,8 +141,9 @@ Result<std::vector<Shard::NewTable>> Shard::write_tables(
   std::vector<NewTable> tables;
   uint64_t bytes = 0;
   for (const ClippedMemtable& memtable : memtables) bytes += memtable.memtable->bytes();
-  const MemoryReservation held = memtables_.memory().tables.hold(bytes);
+  const TableMemory::Room room = memtables_.table_memory().for_flush(bytes);
   for (const Tree tree : kTrees) {
+    if (retired_) return fail(reopened_error());
     if (tree == Tree::kIndex && mutated(Mutant::index_dropped_early)) continue;
     std::optional<BuiltTable> built;
     env_.compute.run([&] { built = build_table(memtables, tree); });

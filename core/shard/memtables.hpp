@@ -1,11 +1,12 @@
 // The memtables of all shards of an instance, within the one bound that its memory budget sets for
-// them.
+// them, and the memory for the tables that are made of them.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "core/base/memory_budget.hpp"
+#include "core/shard/table_memory.hpp"
 
 namespace morula {
 
@@ -14,10 +15,11 @@ class Shard;
 class Memtables {
  public:
   /// `memory` outlives it; its shards too.
-  explicit Memtables(MemoryBudget& memory) : memory_(memory) {}
+  explicit Memtables(MemoryBudget& memory) : memory_(memory), table_memory_(memory) {}
 
   MemoryBudget& memory() { return memory_; }
   const MemoryBudget& memory() const { return memory_; }
+  TableMemory& table_memory() { return table_memory_; }
 
   /// The shard flushes when it is asked, until it is removed.
   void add(Shard& shard) { shards_.push_back(&shard); }
@@ -41,6 +43,7 @@ class Memtables {
 
  private:
   MemoryBudget& memory_;
+  TableMemory table_memory_;
   std::vector<Shard*> shards_;  // that flush, in the order in which they began to
 };
 

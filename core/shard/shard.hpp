@@ -142,10 +142,17 @@ class Shard {
   /// Swaps the manifest for `next`, which was made from the present one while `manifest_mutex_` is
   /// held since.
   Result<Swapped> swap_manifest(Manifest next, Purpose purpose);
-  CompactionMerge merge_of(const CompactionPlan& plan) const;
-  /// The merged tables, uploaded and open.
-  Result<std::vector<NewTable>> merge_tables(CompactionMerge& merge, const CompactionPlan& plan);
-  TableScan scan_of(const NewTable& table, std::string first = {}) const;
+  struct MergeMemory {
+    uint64_t window = 0;  // read at once, of each table
+    uint64_t bytes = 0;   // all windows, and the table that is written
+  };
+  /// Within what is set aside for merges, however many tables there are.
+  MergeMemory memory_of(const CompactionPlan& plan) const;
+  CompactionMerge merge_of(const CompactionPlan& plan, uint64_t window) const;
+  /// The merged tables, uploaded and open; takes so many bytes of memory meanwhile.
+  Result<std::vector<NewTable>> merge_tables(CompactionMerge& merge, const CompactionPlan& plan,
+                                             uint64_t bytes);
+  TableScan scan_of(const NewTable& table, uint64_t window, std::string first = {}) const;
   /// Tables of all rows of `memtables`, of level 0, uploaded and open.
   Result<std::vector<NewTable>> write_tables(const std::vector<ClippedMemtable>& memtables,
                                              Purpose purpose);

@@ -35,6 +35,7 @@ constexpr uint64_t kMemtableBytesMin = 700'000;
 constexpr uint64_t kStackTables[] = {2, 3, 4};
 constexpr uint64_t kBottomStackTables[] = {2, 3};
 constexpr uint64_t kBottomStackBytes[] = {1, 3000, 20'000, 64 * kMiB};
+constexpr uint32_t kDeepestLevels[] = {1, 2, 6};
 constexpr uint64_t kTableBytes[] = {2000, 10'000, 16 * kMiB};
 constexpr uint64_t kWindowBytes[] = {1000, 8000, kMiB};
 constexpr uint64_t kCompactionRate[] = {0, 0, 20'000};
@@ -108,6 +109,7 @@ InstanceConfig draw_instance(Random& random) {
   compaction.stack_tables = pick(random, kStackTables);
   compaction.bottom_stack_tables = pick(random, kBottomStackTables);
   compaction.bottom_stack_bytes = pick(random, kBottomStackBytes);
+  compaction.deepest_level = pick(random, kDeepestLevels);
   compaction.table_bytes = pick(random, kTableBytes);
   compaction.window_bytes = pick(random, kWindowBytes);
   compaction.read_bytes_per_second = pick(random, kCompactionRate);

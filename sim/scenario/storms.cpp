@@ -184,6 +184,8 @@ void memory_storm(Plan& plan, Random& random) {
   config.stream.read_bytes_max = random.chance(1, 2) ? 4000 : 20'000;
   MemoryShares& shares = plan.memory.shares;
   shares.memtables = 60'000 + 60'000 * random.below(3);
+  const CompactionConfig& compaction = config.shard.compaction;  // a few at a time
+  shares.compactions = 2 * (compaction.table_bytes + 64 * compaction.window_bytes);
   // The largest append, some 200 KB, has to fit: twice, into three quarters of it.
   const uint64_t left = 700'000 + 300'000 * random.below(3);
   shares.limit = shares.set_aside() + left;

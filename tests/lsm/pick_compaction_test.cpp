@@ -57,6 +57,38 @@ TEST(PickCompaction, MergesTheBottomInPlaceUntilItIsLarge) {
   EXPECT_FALSE(pick_compaction(config, manifest));
 }
 
+TEST(PickCompaction, MergesInPlaceAtTheDeepestLevelHoweverLargeTheStack) {
+  const CompactionConfig config{.stack_tables = 2,
+                                .bottom_stack_tables = 2,
+                                .bottom_stack_bytes = 1,
+                                .deepest_level = 3,
+                                .table_bytes = 100};
+  for (const auto& [from, to] : {std::pair(0u, 1u), {2u, 3u}, {3u, 3u}, {7u, 3u}}) {
+    Manifest manifest;
+    manifest.tables = {entry(from, 10, 19), entry(from, 11, 15)};
+    const auto plan = pick_compaction(config, manifest);
+    ASSERT_TRUE(plan);
+    EXPECT_EQ(plan->from_level, from);
+    EXPECT_EQ(plan->to_level, to);
+  }
+}
+
+TEST(PickCompaction, HalvesOfATableThatComeTogetherAgainDoNotLieOverEachOther) {
+  const CompactionConfig config{.stack_tables = 2, .bottom_stack_tables = 2, .table_bytes = 100};
+  ManifestTable low = entry(1, 0, UINT64_MAX);
+  ManifestTable high = low;
+  low.clip = Prefix{}.child(false);
+  high.clip = Prefix{}.child(true);
+  Manifest manifest;
+  manifest.tables = {low, high};
+  EXPECT_FALSE(pick_compaction(config, manifest));
+  manifest.tables.push_back(entry(1, 7, 9));
+  EXPECT_EQ(keys_of(pick_compaction(config, manifest)), (Keys{low.key, "1:7"}));
+  low.tree = high.tree = Tree::kIndex;  // places there say nothing of the shard
+  manifest.tables = {low, high};
+  EXPECT_TRUE(pick_compaction(config, manifest));
+}
+
 TEST(PickCompaction, PiecesOfALargeStreamDoNotLieOverEachOther) {
   const CompactionConfig config{.stack_tables = 2, .bottom_stack_tables = 2, .table_bytes = 100};
   Manifest manifest;

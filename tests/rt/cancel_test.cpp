@@ -38,6 +38,12 @@ std::vector<Suspension> every_suspension() {
          mutex.lock();
        }},
       {"Semaphore::acquire", [](ManualClock&) { Semaphore(0).acquire(); }},
+      {"WeightedSemaphore::acquire",
+       [](ManualClock&) {
+         WeightedSemaphore semaphore(3);
+         semaphore.acquire(2);
+         semaphore.acquire(2);
+       }},
       {"Event::wait", [](ManualClock&) { Event().wait(); }},
       {"Event::wait_until",
        [](ManualClock& clock) { Event().wait_until(clock, clock.now() + milliseconds(5)); }},
@@ -143,6 +149,7 @@ TEST_F(CancelTest, IsNoSuspensionPointWhereNothingHasToBeWaitedFor) {
     mutex.lock();
     Semaphore semaphore(1);
     semaphore.acquire();
+    WeightedSemaphore(2).acquire(2);
     Channel<int> channel(1);
     channel.send(1);
     EXPECT_EQ(channel.receive(), 1);

@@ -138,6 +138,35 @@ RC_GTEST_PROP(SemaphoreProperty, NeverGivesMoreThanItHasAndLosesNoUnit, (uint64_
   RC_ASSERT(semaphore.available() == units);
 }
 
+RC_GTEST_PROP(WeightedSemaphoreProperty, NeverGivesMoreThanItHasAndLosesNoUnit, (uint64_t seed)) {
+  const uint64_t units = 1 + seed % 5;
+  WeightedSemaphore semaphore(units);
+  uint64_t taken = 0;
+  {
+    Storm storm(seed);
+    for (int i = 0; i < 8; ++i) {
+      storm.spawn([&] {
+        for (int round = 0; round < 4; ++round) {
+          struct Release {
+            WeightedSemaphore& semaphore;
+            uint64_t& taken;
+            uint64_t units;
+            ~Release() {
+              taken -= units;
+              semaphore.release(units);
+            }
+          } release{semaphore, taken, semaphore.acquire(storm.random.below(7))};
+          taken += release.units;
+          for (uint64_t n = storm.random.below(3); n > 0; --n) yield();
+        }
+      });
+    }
+    storm.blow([&] { RC_ASSERT(taken + semaphore.available() <= units); });
+    RC_ASSERT(storm.live() == 0u);
+  }
+  RC_ASSERT(semaphore.available() == units);
+}
+
 RC_GTEST_PROP(ChannelProperty, DeliversEachAcceptedValueOnceInOrder, (uint64_t seed)) {
   Channel<int> channel(1 + seed % 3);
   std::vector<int> accepted;

@@ -143,6 +143,40 @@ TEST_F(SyncTest, ASemaphoreGivesItsUnitsInOrderOfArrival) {
   EXPECT_TRUE(semaphore.try_acquire());
 }
 
+TEST_F(SyncTest, ALargeWantIsNotPassedBySmallOnes) {
+  WeightedSemaphore semaphore(10);
+  const auto want = [&](const char* name, uint64_t units) {
+    scope_.spawn(name, [&semaphore, this, name, units] {
+      semaphore.acquire(units);
+      note(name);
+    });
+  };
+  want("six", 6);
+  want("five", 5);
+  want("one", 1);
+  run();
+  EXPECT_EQ(log_, Log{"six"}) << "one would fit, but five was there before";
+  semaphore.release(6);
+  run();
+  EXPECT_EQ(log_, (Log{"six", "five", "one"}));
+  EXPECT_EQ(semaphore.available(), 4u);
+}
+
+TEST_F(SyncTest, WhoWantsMoreThanThereIsGetsAllOfIt) {
+  WeightedSemaphore semaphore(10);
+  scope_.spawn("small", [&] { EXPECT_EQ(semaphore.acquire(1), 1u); });
+  scope_.spawn("huge", [&] {
+    EXPECT_EQ(semaphore.acquire(1000), 10u);
+    note("alone");
+  });
+  run();
+  EXPECT_EQ(log_, Log{});
+  semaphore.release(1);
+  run();
+  EXPECT_EQ(log_, Log{"alone"});
+  EXPECT_EQ(semaphore.available(), 0u);
+}
+
 TEST_F(SyncTest, AnEventOpensForAllAndStaysOpen) {
   Event event;
   for (const char* name : {"a", "b"}) {
