@@ -19,6 +19,7 @@
   X(topology_without_cas, "a change of the topology goes by whatever version is there")   \
   X(epoch_not_raised, "a change of owner leaves the epoch as it was")                     \
   X(logs_carried_over, "a row's logs are those of the row that it replaces")              \
+  X(inherited_passes_as_flushed, "nobody flushes what a shard was divided with")          \
   X(seal_one_of_two, "of two shards that change together one is sealed")                  \
   X(handoff_keeps_writing, "the giver of a shard serves on while its CAS is open")        \
   X(handoff_rebases_version, "a giver's CAS goes by a later version than its ask")        \

@@ -134,6 +134,17 @@ void lineage_races(Plan& plan, Random& random) {
   plan.clients_delete = random.chance(1, 2);
 }
 
+/// Memory is short, and shards are divided faster than they are flushed.
+void split_backlog(Plan& plan, Random& random) {
+  memory_storm(plan, random);
+  plan.faults = {};
+  plan.operators.count = 2;
+  plan.operators.pause = milliseconds(20 + random.below(100));
+  plan.operators.moves = 0;
+  plan.operators.bits_max = 1;
+  plan.instance.shard.unflushed_bytes_max = 30'000;  // chunks that were only begun are small
+}
+
 /// A change of the topology takes seconds here, so that whoever waits for one is told apart.
 void split_quiet(Plan& plan, Random& random) {
   no_faults(plan, random);

@@ -31,6 +31,7 @@ void expiry_takeovers(Plan& plan, Random& random);
 void slow_handoffs(Plan& plan, Random& random);
 void topology_crowd(Plan& plan, Random& random);
 void lineage_races(Plan& plan, Random& random);
+void split_backlog(Plan& plan, Random& random);
 void split_quiet(Plan& plan, Random& random);
 void clock_beyond_bound(Plan& plan, Random& random);
 void anything(Plan& plan, Random& random);

@@ -45,6 +45,9 @@ std::string_view hunting_scenario(Mutant mutant) {
     case Mutant::split_during_flush:
     case Mutant::seal_one_of_two:
       return "lineage_races";
+    case Mutant::inherited_passes_as_flushed:
+    case Mutant::tables_without_turn:
+      return "split_backlog";
     case Mutant::topology_without_cas:
     case Mutant::logs_carried_over:
     case Mutant::no_reopen:
