@@ -62,8 +62,8 @@ Result<std::vector<Member>> Membership::read_all() {
 Result<std::optional<Membership::Owner>> Membership::look_at(const IncarnationId& incarnation) {
   // Its lease says how it is itself, and nobody else of its name lives. Its own document it might
   // find unchanged for too long, when it wakes, and expire itself.
-  if (incarnation.name == self_.name)
-    return Owner{incarnation != self_, env_.network.address(), {}};
+  const bool own = incarnation.name == self_.name;
+  if (own) return Owner{incarnation != self_, env_.network.address(), LogSeq(0)};
   MemberWatch& watched = watch(incarnation.name);
   auto seen = watched.look();
   MORULA_TRY(seen);

@@ -13,6 +13,7 @@ constexpr uint64_t kDue = 1000;  // how deep a stack is, in thousandths of what 
 struct Placed {
   const ManifestTable* table;
   KeyRange streams;  // those that it counts for
+  uint64_t bytes;    // theirs
 };
 
 using Level = std::vector<Placed>;
@@ -30,7 +31,7 @@ std::vector<Level> levels_of(const Manifest& manifest, Tree tree) {
   for (const ManifestTable& table : manifest.tables) {
     if (table.tree != tree) continue;
     if (levels.size() <= table.level) levels.resize(table.level + 1);
-    levels[table.level].push_back({&table, table.counted()});
+    levels[table.level].push_back({&table, table.counted(), table.counted_bytes()});
   }
   return levels;
 }
@@ -55,11 +56,11 @@ std::vector<Stack> stacks_of(Level level, uint64_t table_bytes) {
     });
     if (open.empty()) stacks.push_back({{}, placed.streams, 0, 0});
     Stack& stack = stacks.back();
-    open.push_back({placed.streams.last, placed.table->bytes >= table_bytes});
+    open.push_back({placed.streams.last, placed.bytes >= table_bytes});
     stack.tables.push_back(placed);
     stack.streams.last = std::max(stack.streams.last, placed.streams.last);
     stack.depth = std::max<uint64_t>(stack.depth, open.size());
-    stack.bytes += placed.table->bytes;
+    stack.bytes += placed.bytes;
   }
   return stacks;
 }
@@ -67,7 +68,7 @@ std::vector<Stack> stacks_of(Level level, uint64_t table_bytes) {
 /// All of level 0: what is flushed next will lie over every one of them.
 Stack all_of(const Level& level) {
   Stack all{level, {}, level.size(), 0};
-  for (const Placed& placed : level) all.bytes += placed.table->bytes;
+  for (const Placed& placed : level) all.bytes += placed.bytes;
   return all;
 }
 
@@ -85,7 +86,7 @@ bool something_below(const std::vector<Level>& levels, size_t level, const KeyRa
 std::optional<Stack> small_stack(const Level& level, uint64_t table_bytes) {
   Level small;
   for (const Placed& placed : level) {
-    if (placed.table->bytes < table_bytes / kSmall) small.push_back(placed);
+    if (placed.bytes < table_bytes / kSmall) small.push_back(placed);
   }
   std::optional<Stack> deepest;
   for (Stack& stack : stacks_of(std::move(small), table_bytes)) {
@@ -120,7 +121,7 @@ KeyRange CompactionPlan::streams() const {
 
 uint64_t CompactionPlan::bytes() const {
   uint64_t bytes = 0;
-  for (const ManifestTable& table : inputs) bytes += table.bytes;
+  for (const ManifestTable& table : inputs) bytes += table.counted_bytes();
   return bytes;
 }
 

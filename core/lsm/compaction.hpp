@@ -45,7 +45,7 @@ struct CompactionPlan {
 
   /// From the first stream of the inputs to the last.
   KeyRange streams() const;
-  uint64_t bytes() const;  // of the inputs
+  uint64_t bytes() const;  // of the inputs, as far as they count
 };
 
 /// The merge that is most overdue; nullopt when none is due.

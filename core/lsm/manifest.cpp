@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/check.hpp"
 #include "core/base/document.hpp"
 
 namespace morula {
@@ -49,7 +50,13 @@ KeyRange cut(const KeyRange& range, const KeyRange& to) {
   return {std::max(range.first, to.first), std::min(range.last, to.last)};
 }
 
+/// Of the hash space, in streams whose first 64 bits differ.
+uint64_t width(const KeyRange& streams) {
+  return row_key::stream_id(streams.last).high - row_key::stream_id(streams.first).high;
+}
+
 Json table_json(const ManifestTable& table) {
+  MORULA_CHECK(table.level <= kLevelMax, "what is written can be read");
   return Json::Object{{"key", table.key},
                       {"tree", std::string(to_string(table.tree))},
                       {"clip", table.clip.text()},
@@ -127,6 +134,14 @@ Result<std::vector<Item>> read_items(const Json::Array& items, const std::string
 
 KeyRange ManifestTable::counted() const {
   return tree == Tree::kIndex ? streams : cut(streams, KeyRange(clip.first(), clip.last()));
+}
+
+uint64_t ManifestTable::counted_bytes() const {
+  const KeyRange part = counted();
+  if (part == streams) return bytes;
+  constexpr int kShareBits = 16;
+  const uint64_t share = width(part) / ((width(streams) >> kShareBits) + 1);
+  return std::max<uint64_t>(bytes * share >> kShareBits, 1);
 }
 
 std::vector<IncarnationId> Manifest::log_incarnations() const {

@@ -28,6 +28,8 @@ struct ManifestTable {
   /// From the first to the last place that a row may have that counts: `streams`, cut to the clip
   /// in the trees whose places are streams.
   KeyRange counted() const;
+  /// About how many of its bytes that is, if streams are spread like hashes.
+  uint64_t counted_bytes() const;
   friend bool operator==(const ManifestTable&, const ManifestTable&) = default;
 };
 

@@ -89,6 +89,22 @@ TEST(PickCompaction, HalvesOfATableThatComeTogetherAgainDoNotLieOverEachOther) {
   EXPECT_TRUE(pick_compaction(config, manifest));
 }
 
+TEST(PickCompaction, OfATableThatWasCutOnlyWhatCountsIsLarge) {
+  const CompactionConfig config{
+      .stack_tables = 2, .bottom_stack_tables = 2, .bottom_stack_bytes = 1000, .table_bytes = 100};
+  Manifest manifest;
+  manifest.tables = {entry(1, 0, UINT64_MAX, 800), entry(1, 1, UINT64_MAX, 800)};
+  EXPECT_EQ(pick_compaction(config, manifest)->to_level, 2u);
+  for (ManifestTable& table : manifest.tables) table.clip = Prefix{0, 3};
+  const auto plan = pick_compaction(config, manifest);
+  EXPECT_EQ(plan->to_level, 1u);
+  EXPECT_GE(plan->bytes(), 195u);
+  EXPECT_LE(plan->bytes(), 200u);
+  EXPECT_EQ(plan->cut_bits, 4) << "an eighth of the streams, in two tables";
+  for (ManifestTable& table : manifest.tables) table.clip = Prefix{0, Prefix::kMaxLength};
+  EXPECT_GE(pick_compaction(config, manifest)->bytes(), 2u);
+}
+
 TEST(PickCompaction, PiecesOfALargeStreamDoNotLieOverEachOther) {
   const CompactionConfig config{.stack_tables = 2, .bottom_stack_tables = 2, .table_bytes = 100};
   Manifest manifest;
