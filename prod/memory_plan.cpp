@@ -108,12 +108,12 @@ Result<MemoryShares> plan_memory(ServeOptions& options, uint64_t container_bytes
   shares.memtables = options.memtable_bytes.value_or(std::min(kMemtablesMax, shares.limit / 8));
 
   CompactionConfig& compaction = cell.shard.compaction;
-  compaction.table_bytes = std::min(compaction.table_bytes, shares.limit / 32);
+  compaction.table_bytes = std::min(compaction.table_bytes, shares.limit / 48);
   compaction.window_bytes = std::min(compaction.window_bytes, shares.limit / 256);
   cell.shard.unflushed_bytes_max = std::min(cell.shard.unflushed_bytes_max, shares.memtables / 2);
   shares.flushes = std::min(shares.memtables, 2 * cell.shard.unflushed_bytes_max);
-  shares.compactions =
-      2 * (compaction.table_bytes + compaction.stack_tables * compaction.window_bytes);
+  // Two that write tables of full size, with half as much to read from.
+  shares.compactions = 3 * compaction.table_bytes;
 
   cell.log.queued_bytes_max = std::min(cell.log.queued_bytes_max, shares.limit / 32);
   shares.log = cell.log.queued_bytes_max;
