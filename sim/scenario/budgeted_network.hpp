@@ -1,5 +1,6 @@
 // What the HTTP server does with the memory budget, where there is no HTTP server: requests reserve
-// their bodies before a handler sees them, and answers leave the process with their bytes.
+// their bodies before a handler sees them. (What answers hold goes when they have left:
+// SimNetwork.)
 #pragma once
 
 #include "core/api/responses.hpp"
@@ -24,9 +25,7 @@ class BudgetedNetwork final : public WrappedNetwork {
           to_string(shed ? MemoryRefusal::kRssShed : MemoryRefusal::kAppendMemoryBusy),
           body.error().message, body.error().retry_after_ms);
     }
-    HttpResponse response = handle(request);
-    response.body_memory.reset();
-    return response;
+    return handle(request);
   }
 
   MemoryBudget& memory_;

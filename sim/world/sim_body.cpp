@@ -19,6 +19,8 @@ void SimNetwork::Incoming::handle(const Network::Handler& handler, Clock& clock)
     observer->on_call_arrived(call_->callee, call_->number, call_->request);
   }
   HttpResponse response = handler(call_->request);
+  // Until the body has left: the caller is another process, with its own budget.
+  const std::shared_ptr<MemoryReservation> memory = std::move(response.body_memory);
   const std::shared_ptr<BodySource> source = std::move(response.source);
   const bool splits = !call_->whole && response.body.size() > call_->bounds.window_bytes;
   if (!source && !splits) return answer(std::move(response));
