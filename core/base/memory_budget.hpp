@@ -8,9 +8,10 @@
 //     bodies        of requests, from before they are read until they are answered
 //     reads         answers, from before they are put together until the client has taken them
 //     log           batches that are gathered or on their way
-//     memtables     rows that are not in tables yet; a chunk that each shard has begun may come on
-//     top flushes       tables that are being written from memtables compactions   tables that are
-//     being merged into others block_cache   blocks of tables, and what open tables keep in memory
+//     memtables     rows that are not in tables yet; on top, each shard's begun chunk
+//     flushes       tables that are being written from memtables
+//     compactions   tables that are being merged into others
+//     block_cache   blocks of tables, and what open tables keep in memory
 //
 // For all but bodies and reads their whole bound is set aside: they neither starve nor are starved.
 // Bodies and reads share what is left; neither can take all of it. Besides, the process's real size

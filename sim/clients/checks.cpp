@@ -10,6 +10,15 @@ namespace morula::sim {
 
 using invariants::StopReason;
 
+namespace {
+
+/// Tells processes apart, and the runs of each.
+uint64_t run_of(const StoreRequest& request) {
+  return uint64_t{request.process} << 32 | request.life;
+}
+
+}  // namespace
+
 const std::string* Checks::Bucket::find(std::string_view key) const {
   auto found = store_.objects().find(key);
   return found == store_.objects().end() ? nullptr : found->second.body.get();
@@ -53,15 +62,6 @@ void Checks::judge() {
   const invariants::Violation& first = verdict.kept().front();
   world_.fail(std::string(number_of(first.invariant)), to_string(first));
 }
-
-namespace {
-
-/// Tells processes apart, and the runs of each.
-uint64_t run_of(const StoreRequest& request) {
-  return uint64_t{request.process} << 32 | request.life;
-}
-
-}  // namespace
 
 invariants::HandlerId Checks::handler() const {
   auto found = handlers_.find(this_fiber());
