@@ -9,7 +9,7 @@ namespace morula::invariants {
 
 Observer::Observer(std::function<Duration()> now, const ObjectView& objects)
     : now_(std::move(now)),
-      reachable_(objects, violations_),
+      reachable_(objects, documents_, violations_),
       listings_(violations_),
       reads_(reachable_, violations_),
       acknowledgements_(objects, reachable_, reads_, violations_),

@@ -19,6 +19,7 @@
 #include "invariants/acknowledgements.hpp"
 #include "invariants/adoption_rules.hpp"
 #include "invariants/append_path.hpp"
+#include "invariants/decoded_documents.hpp"
 #include "invariants/durable_records.hpp"
 #include "invariants/fencing_rules.hpp"
 #include "invariants/history.hpp"
@@ -55,7 +56,7 @@ class Observer {
 
   /// Every step is held to the specs (invariant 18). From the world's beginning, or not at all: and
   /// `store_sent` is told.
-  void hold_to_specs() { spec_steps_.emplace(violations_); }
+  void hold_to_specs() { spec_steps_.emplace(documents_, violations_); }
   /// How often each action of the specs was taken; null: they are not held to them.
   const twin::Findings::Taken* spec_actions() const {
     return spec_steps_ ? &spec_steps_->taken() : nullptr;
@@ -140,6 +141,7 @@ class Observer {
   History history_;
   std::map<std::string, StreamHistory> streams_;
   DurableRecords durable_;
+  DecodedDocuments documents_;
   Reachable reachable_;
   Listings listings_;
   ReadLease reads_;

@@ -17,15 +17,15 @@ std::string range_text(const ManifestLog& log) {
 
 }  // namespace
 
-Reachable::Reachable(const ObjectView& objects, Violations& violations)
+Reachable::Reachable(const ObjectView& objects, DecodedDocuments& documents, Violations& violations)
     : objects_(objects),
+      documents_(documents),
       violations_(violations),
       steps_(
-          [&objects](const std::string& key) -> std::optional<Manifest> {
+          [&objects, &documents](const std::string& key) {
             const std::string* body = objects.find(key);
-            auto manifest = decode_manifest(body == nullptr ? std::string_view() : *body);
-            if (!manifest) return std::nullopt;
-            return *std::move(manifest);
+            auto manifest = documents.manifest(body == nullptr ? std::string_view() : *body);
+            return manifest ? *std::move(manifest) : nullptr;
           },
           violations) {}
 
@@ -42,20 +42,21 @@ void Reachable::written(std::string_view key, Duration now) {
 }
 
 void Reachable::read_topology(Duration now) {
-  auto decoded = decode_topology(*objects_.find(keys::kTopology));
+  auto decoded = documents_.topology(*objects_.find(keys::kTopology));
   if (!decoded) {
     violations_.report(
         Invariant::kNothingDangling, now,
         "topology.json was replaced by something that is no topology: " + decoded.error().message);
     return;
   }
-  if (topology_ && decoded->version <= topology_->version) {
+  const Topology& next = **decoded;
+  if (topology_ && next.version <= topology_->version) {
     violations_.report(Invariant::kOwnershipRule, now,
                        "topology.json went from version " +
                            std::to_string(topology_->version.value) + " to " +
-                           std::to_string(decoded->version.value) + ": a version never repeats");
+                           std::to_string(next.version.value) + ": a version never repeats");
   }
-  if (topology_) steps_.step(*topology_, *decoded, now);
+  if (topology_) steps_.step(*topology_, next, now);
   topology_ = *std::move(decoded);
   std::set<std::string> named;
   for (const TopologyShard& shard : topology_->shards) named.insert(shard.manifest);
@@ -73,8 +74,8 @@ void Reachable::read_topology(Duration now) {
 void Reachable::check_sealed(const std::string& key, Duration now) {
   const std::string* body = objects_.find(key);
   if (body == nullptr) return;  // reported when it went
-  auto manifest = decode_manifest(*body);
-  if (manifest && manifest->sealed) return;
+  auto manifest = documents_.manifest(*body);
+  if (manifest && (*manifest)->sealed) return;
   violations_.report(Invariant::kOwnershipRule, now,
                      "topology version " + std::to_string(topology_->version.value) + " by " +
                          topology_->writer.text() + " no longer names " + key +
@@ -89,27 +90,28 @@ void Reachable::read_manifest(const std::string& key, Duration now) {
                            ") names " + key + ", which does not exist");
     return;
   }
-  auto manifest = decode_manifest(*body);
-  if (!manifest) {
+  const auto decoded = documents_.manifest(*body);
+  if (!decoded) {
     violations_.report(Invariant::kNothingDangling, now,
-                       key + " is no manifest: " + manifest.error().message);
+                       key + " is no manifest: " + decoded.error().message);
     return;
   }
+  const Manifest& manifest = **decoded;
   const auto before = manifests_.find(key);
-  if (before != manifests_.end() && before->second.sealed &&
-      before->second.version != manifest->version) {
+  if (before != manifests_.end() && before->second->sealed &&
+      before->second->version != manifest.version) {
     violations_.report(Invariant::kOwnershipRule, now,
-                       key + " was sealed, and was changed by " + manifest->writer.text() +
+                       key + " was sealed, and was changed by " + manifest.writer.text() +
                            " all the same: who comes next goes by what it was (R0)");
   }
-  check_manifest(key, *manifest, now);
-  check_row(key, *manifest, now);
-  for (const ManifestLog& log : manifest->logs) {
+  check_manifest(key, manifest, now);
+  check_row(key, manifest, now);
+  for (const ManifestLog& log : manifest.logs) {
     std::vector<ManifestLog>& closed = closed_[log.incarnation];
     bool is_known = std::find(closed.begin(), closed.end(), log) != closed.end();
     if (log.to && !is_known) closed.push_back(log);
   }
-  manifests_[key] = *std::move(manifest);
+  manifests_[key] = *decoded;
 }
 
 void Reachable::check_row(const std::string& key, const Manifest& manifest, Duration now) {
@@ -181,7 +183,7 @@ void Reachable::removed(std::string_view key, Purpose purpose, Duration now) {
   };
   if (manifests_.contains(key)) dangling("the topology");
   for (const auto& [name, manifest] : manifests_) {
-    bool names_it = std::any_of(manifest.tables.begin(), manifest.tables.end(),
+    bool names_it = std::any_of(manifest->tables.begin(), manifest->tables.end(),
                                 [&](const ManifestTable& table) { return table.key == key; });
     if (names_it) dangling(name);
   }
@@ -193,7 +195,7 @@ void Reachable::log_removed(std::string_view key, Purpose purpose, Duration now)
   const IncarnationId& incarnation = object->incarnation;
   const LogSeq seq = object->seq;
   for (const auto& [name, manifest] : manifests_) {
-    for (const ManifestLog& log : manifest.logs) {
+    for (const ManifestLog& log : manifest->logs) {
       if (log.incarnation != incarnation || seq < log.from || (log.to && seq >= *log.to)) continue;
       violations_.report(
           Invariant::kNothingDangling, now,
@@ -245,7 +247,7 @@ void Reachable::acknowledged(const IncarnationId& incarnation, LogSeq position) 
 
 void Reachable::check_all(Duration now) {
   if (!topology_) return;
-  for (const auto& [key, manifest] : manifests_) check_manifest(key, manifest, now);
+  for (const auto& [key, manifest] : manifests_) check_manifest(key, *manifest, now);
 }
 
 bool Reachable::names(StreamId stream, const IncarnationId& incarnation, LogSeq seq) const {
@@ -261,7 +263,7 @@ bool Reachable::names(StreamId stream, const IncarnationId& incarnation, LogSeq 
   if (!topology_) return false;
   auto manifest = manifests_.find(topology_->shard_of(stream).manifest);
   if (manifest == manifests_.end()) return false;
-  return std::any_of(manifest->second.logs.begin(), manifest->second.logs.end(), covers);
+  return std::ranges::any_of(manifest->second->logs, covers);
 }
 
 std::string Reachable::describe(StreamId stream) const {
@@ -272,7 +274,7 @@ std::string Reachable::describe(StreamId stream) const {
                     "), whose manifest names";
   auto manifest = manifests_.find(shard.manifest);
   if (manifest == manifests_.end()) return out + " what cannot be read";
-  for (const ManifestLog& log : manifest->second.logs) out += " " + range_text(log);
+  for (const ManifestLog& log : manifest->second->logs) out += " " + range_text(log);
   return out;
 }
 

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -21,6 +22,7 @@
 #include "core/lsm/manifest.hpp"
 #include "core/rt/store.hpp"
 #include "core/topology/topology.hpp"
+#include "invariants/decoded_documents.hpp"
 #include "invariants/object_view.hpp"
 #include "invariants/topology_steps.hpp"
 #include "invariants/violation.hpp"
@@ -29,7 +31,7 @@ namespace morula::invariants {
 
 class Reachable {
  public:
-  Reachable(const ObjectView& objects, Violations& violations);
+  Reachable(const ObjectView& objects, DecodedDocuments& documents, Violations& violations);
 
   /// An object was written or swapped.
   void written(std::string_view key, Duration now);
@@ -53,7 +55,7 @@ class Reachable {
   /// Who owns the stream's shard, and what its manifest names: for messages.
   std::string describe(StreamId stream) const;
   /// Null before there is a topology.
-  const Topology* topology() const { return topology_ ? &*topology_ : nullptr; }
+  const Topology* topology() const { return topology_.get(); }
 
  private:
   void read_topology(Duration now);
@@ -69,10 +71,12 @@ class Reachable {
                     Duration now);
 
   const ObjectView& objects_;
+  DecodedDocuments& documents_;
   Violations& violations_;
   TopologySteps steps_;
-  std::optional<Topology> topology_;
-  std::map<std::string, Manifest, std::less<>> manifests_;    // those that the topology names
+  std::shared_ptr<const Topology> topology_;
+  /// Those that the topology names.
+  std::map<std::string, std::shared_ptr<const Manifest>, std::less<>> manifests_;
   std::map<IncarnationId, std::vector<ManifestLog>> closed_;  // ranges that were ever named so
   std::map<IncarnationId, LogSeq> acknowledged_;
   std::set<std::pair<IncarnationId, LogSeq>> fences_;

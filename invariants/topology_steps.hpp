@@ -15,6 +15,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,7 +31,7 @@ namespace morula::invariants {
 class TopologySteps {
  public:
   /// By key; null: it does not exist or is damaged, which is reported elsewhere.
-  using FindManifest = std::function<std::optional<Manifest>(const std::string& key)>;
+  using FindManifest = std::function<std::shared_ptr<const Manifest>(const std::string& key)>;
 
   TopologySteps(FindManifest find_manifest, Violations& violations)
       : find_manifest_(std::move(find_manifest)), violations_(violations) {}

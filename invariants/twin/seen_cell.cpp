@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/codec.hpp"
-
 namespace morula::invariants::twin {
 
 const std::string* SeenLog::served_key(Prefix shard) const {
@@ -57,27 +55,6 @@ bool SeenCell::waits_for_topology(int by, Prefix shard) const {
   });
 }
 
-std::shared_ptr<const Manifest> SeenCell::decoded_manifest(std::string_view body) {
-  const uint64_t sum = checksum(body);
-  if (const auto known = known_manifests_.find(sum); known != known_manifests_.end()) {
-    return known->second;
-  }
-  auto decoded = decode_manifest(body);
-  if (!decoded) return nullptr;
-  auto shared = std::make_shared<const Manifest>(*std::move(decoded));
-  known_manifests_.emplace(sum, shared);
-  return shared;
-}
-
-std::shared_ptr<const Topology> SeenCell::decoded_topology(std::string_view body) {
-  const uint64_t sum = checksum(body);
-  if (known_topology_.second && known_topology_.first == sum) return known_topology_.second;
-  auto decoded = decode_topology(body);
-  if (!decoded) return nullptr;
-  known_topology_ = {sum, std::make_shared<const Topology>(*std::move(decoded))};
-  return known_topology_.second;
-}
-
 void SeenCell::sent(SentTopology request) {
   for (const Prefix shard : request.given_away) log(request.by).serves.erase(shard);
   sent_topologies_.push_back(std::move(request));
@@ -87,11 +64,7 @@ void SeenCell::landed(const std::string& key, std::shared_ptr<const Manifest> co
   std::erase_if(sent_manifests_, [&](const SentManifest& request) {
     return request.key == key && request.content->version <= content->version;
   });
-  auto& place = manifests_[key];
-  if (place && place != content) {
-    std::erase_if(known_manifests_, [&](const auto& known) { return known.second == place; });
-  }
-  place = std::move(content);
+  manifests_[key] = std::move(content);
 }
 
 void SeenCell::landed(std::shared_ptr<const Topology> content) {

@@ -108,10 +108,6 @@ class SeenCell {
   const std::vector<SeenPromise>& promises() const { return promises_; }
   bool waits_for_topology(int by, Prefix shard) const;
 
-  /// The document with these bytes; each is decoded once. Null: damaged.
-  std::shared_ptr<const Manifest> decoded_manifest(std::string_view body);
-  std::shared_ptr<const Topology> decoded_topology(std::string_view body);
-
   void sent(SentManifest request) { sent_manifests_.push_back(std::move(request)); }
   void sent(SentTopology request);
   void promised(const SeenPromise& promise) { promises_.push_back(promise); }
@@ -134,8 +130,6 @@ class SeenCell {
   std::vector<SeenLog*> logs_;
   std::shared_ptr<const Topology> topology_;
   std::map<std::string, std::shared_ptr<const Manifest>, std::less<>> manifests_;
-  std::map<uint64_t, std::shared_ptr<const Manifest>> known_manifests_;  // by checksum
-  std::pair<uint64_t, std::shared_ptr<const Topology>> known_topology_;
   std::vector<SentManifest> sent_manifests_;
   std::vector<SentTopology> sent_topologies_;
   std::vector<SeenPromise> promises_;

@@ -63,15 +63,15 @@ void SpecSteps::sent(std::string_view key, std::string_view body, bool will_land
   findings_.set_time(now);
   if (key.starts_with(keys::kLogs)) return log_sent(key, body);
   if (key == keys::kTopology && will_land) {
-    const auto next = cell_.decoded_topology(body);
-    if (next) transfers_.sent(cell_.log(next->writer), next);
+    const auto next = documents_.topology(body);
+    if (next) transfers_.sent(cell_.log((*next)->writer), *next);
   } else if (key.starts_with(keys::kManifests)) {
-    const auto next = cell_.decoded_manifest(body);
+    const auto next = documents_.manifest(body);
     if (!next) return;
     const std::string name(key);
-    SeenLog& by = cell_.log(next->writer);
+    SeenLog& by = cell_.log((*next)->writer);
     if (cell_.manifest(name) == nullptr) return transfers_.creation_sent(by, name);
-    if (will_land) manifests_.sent(by, name, next);
+    if (will_land) manifests_.sent(by, name, *next);
   }
 }
 
@@ -86,12 +86,12 @@ void SpecSteps::written(std::string_view key, std::string_view body, Duration no
   findings_.set_time(now);
   if (key.starts_with(keys::kLogs)) return log_written(key, body);
   if (key == keys::kTopology) {
-    const auto content = cell_.decoded_topology(body);
-    if (content) transfers_.landed(content);
+    const auto content = documents_.topology(body);
+    if (content) transfers_.landed(*content);
   } else if (key.starts_with(keys::kManifests)) {
-    const auto content = cell_.decoded_manifest(body);
+    const auto content = documents_.manifest(body);
     const auto named = keys::parse(key);
-    if (content && named) manifests_.landed(std::string(key), named->shard, content);
+    if (content && named) manifests_.landed(std::string(key), named->shard, *content);
   } else if (key.starts_with(keys::kMembers)) {
     const auto member = decode_member(body);
     if (member) leases_.landed(*member);

@@ -15,6 +15,7 @@
 
 #include "core/rt/store.hpp"
 #include "core/rt/trace.hpp"
+#include "invariants/decoded_documents.hpp"
 #include "invariants/twin/findings.hpp"
 #include "invariants/twin/lease_steps.hpp"
 #include "invariants/twin/log_steps.hpp"
@@ -28,8 +29,9 @@ namespace morula::invariants::twin {
 
 class SpecSteps {
  public:
-  explicit SpecSteps(Violations& violations)
-      : findings_(violations),
+  SpecSteps(DecodedDocuments& documents, Violations& violations)
+      : documents_(documents),
+        findings_(violations),
         said_(findings_),
         logs_(cell_, findings_),
         manifests_(cell_, findings_, said_),
@@ -52,6 +54,7 @@ class SpecSteps {
   void log_written(std::string_view key, std::string_view body);
   void log_step(SeenLog& actor, const StepEvent& event);
 
+  DecodedDocuments& documents_;
   SeenCell cell_;
   Findings findings_;
   SaidSteps said_;

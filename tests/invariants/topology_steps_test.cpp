@@ -39,7 +39,7 @@ class Story {
     after.writer = writer;
     Violations violations;
     TopologySteps steps(
-        [&](const std::string& key) -> std::optional<Manifest> { return manifests.at(key); },
+        [&](const std::string& key) { return std::make_shared<const Manifest>(manifests.at(key)); },
         violations);
     steps.step(before, after, {});
     taken = steps.taken();

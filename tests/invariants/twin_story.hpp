@@ -218,7 +218,8 @@ class TwinStory {
   std::string spoilt_key;  // what is created under it is spoilt first
   std::function<void(Manifest&)> spoil;
   Violations violations;
-  twin::SpecSteps steps{violations};
+  DecodedDocuments documents;
+  twin::SpecSteps steps{documents, violations};
 
  private:
   void written(const std::string& key, const std::string& body) { steps.written(key, body, {}); }
