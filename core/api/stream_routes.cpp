@@ -186,13 +186,15 @@ StreamResponse append(const StreamLimits& limits, Streams& streams, const Stream
 }
 
 /// Names the generation and the range: what is between two offsets of one generation never changes.
+/// And whether that is the tail, which does change: a 304 renews what a cache has kept, headers
+/// too.
 std::string etag_of(const ReadAnswer& given) {
   std::string etag;
   etag.reserve(128);
   etag.append(1, '"').append(StreamIdText(given.info.id)).append(1, '-');
   etag.append(std::to_string(given.info.generation.value)).append(1, ':');
-  etag.append(OffsetText(given.start)).append(1, ':').append(OffsetText(given.end)).append(1, '"');
-  return etag;
+  etag.append(OffsetText(given.start)).append(1, ':').append(OffsetText(given.end));
+  return etag.append(given.up_to_date ? ":t\"" : "\"");
 }
 
 /// Whether an etag of the If-None-Match header is `etag`; weakness does not matter.

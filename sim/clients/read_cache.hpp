@@ -1,9 +1,11 @@
 // A client's HTTP cache of one read: it asks again with the read's ETag, and takes a 304 for the
-// answer that it has kept. So a 304 is checked like the 200 that it stands for.
+// answer that it has kept, with what the 304 says anew. So a 304 is checked like the 200 that it
+// stands for.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "core/rt/network.hpp"
 #include "invariants/history.hpp"
@@ -15,9 +17,8 @@ class ReadCache {
   /// Keeps a read's answer if it can be asked for again.
   void remember(const invariants::Request& request, const HttpResponse& response) {
     const auto etag = response.headers.find("ETag");
-    const auto type = response.headers.find("Content-Type");
-    if (response.status != 200 || !etag || !type) return;
-    kept_ = Kept{request.from, std::string(*etag), std::string(*type), response.body};
+    if (response.status != 200 || !etag) return;
+    kept_ = Kept{request.from, std::string(*etag), response.headers, response.body};
   }
   bool empty() const { return !kept_; }
   /// Where the kept read began. Not empty.
@@ -28,7 +29,9 @@ class ReadCache {
   void complete(HttpResponse& response) const {
     if (response.status != 304) return;
     response.status = 200;
-    response.headers.set("Content-Type", kept_->type);
+    Headers renewed = kept_->headers;
+    for (const auto [name, value] : response.headers) renewed.set(name, value);
+    response.headers = std::move(renewed);
     response.body = kept_->body;
   }
 
@@ -36,7 +39,7 @@ class ReadCache {
   struct Kept {
     std::optional<invariants::KnownOffset> from;
     std::string etag;
-    std::string type;
+    Headers headers;
     std::string body;
   };
   std::optional<Kept> kept_;
