@@ -69,7 +69,11 @@ Relayed relay(const Env& env, const std::string& address, const HttpRequest& req
   if (says_moving(*answer)) return RelayUndone{address + " says that it is changing hands"};
   const auto replay_to = answer->headers.find(kReplayToHeader);
   if (answer->status == 307 && replay_to) return RelaySentOn{std::string(*replay_to)};
+  // To HEAD, how long the body would be is all that is left of it.
+  const auto length = answer->headers.find("Content-Length");
+  const std::string length_of_none(request.method == "HEAD" ? length.value_or("") : "");
   erase_hop_by_hop(answer->headers);
+  if (!length_of_none.empty()) answer->headers.set("Content-Length", length_of_none);
   answer->headers.set(kForwardedToHeader, address);
   if (answer->source) {
     answer->source =

@@ -11,6 +11,7 @@ HttpResponse error_response(int status, std::string_view code, std::string_view 
   response.status = status;
   response.headers.add("Content-Type", "application/json");
   response.headers.add("Cache-Control", "no-store");
+  response.headers.add(kErrorHeader, code);
   response.body =
       R"({"error":{"code":)" + json_quote(code) + R"(,"message":)" + json_quote(message) + "}}\n";
   return response;
@@ -52,6 +53,7 @@ HttpResponse unserved_response(const Error& error, std::string_view busy_code) {
 
 bool says(const HttpResponse& response, std::string_view code) {
   if (response.status != 503) return false;
+  if (const auto said = response.headers.find(kErrorHeader)) return *said == code;
   const auto body = Json::parse(response.body);
   const Json* error = body ? body->find("error") : nullptr;
   return error != nullptr && error->string_at("code") == Result<std::string>(code);

@@ -9,6 +9,8 @@
 
 namespace morula {
 
+/// The code of an error: also for whoever gets its head only.
+inline constexpr std::string_view kErrorHeader = "Streams-Error";
 /// {"error":{"code","message"}}. `code` is a literal in snake_case.
 HttpResponse error_response(int status, std::string_view code, std::string_view message);
 

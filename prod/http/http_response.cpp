@@ -7,6 +7,7 @@
 #include <ctime>
 #include <iterator>
 
+#include "core/api/responses.hpp"
 #include "core/base/json.hpp"
 
 namespace morula {
@@ -152,6 +153,7 @@ HttpResponse server_error(int status, std::string_view code, std::string_view me
   response.status = status;
   response.headers.add("Content-Type", "application/json");
   response.headers.add("Cache-Control", "no-store");
+  response.headers.add(kErrorHeader, code);
   if (status == 503 || status == 429) response.headers.add("Retry-After", "1");
   response.body = fmt::format("{{\"error\":{{\"code\":{},\"message\":{}}}}}\n", json_quote(code),
                               json_quote(message));

@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 
+#include "core/api/responses.hpp"
 #include "core/base/json.hpp"
 #include "core/stream/expiry.hpp"
 #include "core/stream/offset.hpp"
@@ -44,7 +45,11 @@ std::optional<uint64_t> number(const Headers& headers, std::string_view name) {
   return value;
 }
 
-std::string error_code(const HttpResponse& response) {
+std::string error_code(const invariants::Request& request, const HttpResponse& response) {
+  // HEAD has no body to say it in.
+  if (request.kind == OpKind::kHead) {
+    return std::string(response.headers.find(kErrorHeader).value_or(""));
+  }
   auto json = Json::parse(response.body);
   const Json* error = json ? json->find("error") : nullptr;
   const Json* code = error != nullptr ? error->find("code") : nullptr;
@@ -102,10 +107,8 @@ void understand_success(const invariants::Request& request, const HttpResponse& 
 void understand_failure(const invariants::Request& request, const HttpResponse& http,
                         Answer& answer) {
   invariants::Response& response = answer.response;
-  // HEAD has no body to say it in.
-  response.code = error_code(http);
-  if (http.status == 404 &&
-      (response.code == "stream_not_found" || request.kind == OpKind::kHead)) {
+  response.code = error_code(request, http);
+  if (http.status == 404 && response.code == "stream_not_found") {
     response.outcome = Outcome::kAbsent;
     return;
   }

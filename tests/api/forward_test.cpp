@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/api/responses.hpp"
 #include "core/base/json.hpp"
 #include "sim/world/test_world.hpp"
 #include "tests/api/api_fixture.hpp"
@@ -149,6 +150,33 @@ TEST_F(ForwardTest, AnOwnerThatIsMovingIsAskedAgain) {
     a_.placement.after_refreshes = {ServedElsewhere{c_.address}};
     c_.serves();
     EXPECT_EQ(ask(a_, request("GET")).status, 404);
+  });
+}
+
+TEST_F(ForwardTest, AHeadFindsAnOwnerThatMovedAsAGetDoes) {
+  a_.knows(b_);
+  b_.serves();
+  b_.shard->rows.lease = false;
+  a_.placement.after_refreshes = {ServedElsewhere{c_.address}};
+  c_.serves();
+  run([&] {
+    const HttpResponse absent = ask(a_, request("HEAD"));
+    EXPECT_EQ(absent.status, 404);
+    EXPECT_EQ(header(absent, kErrorHeader), "stream_not_found");
+    EXPECT_EQ(header(absent, kForwardedToHeader), c_.address);
+  });
+  EXPECT_EQ(a_.placement.refreshes, 1u);
+}
+
+TEST_F(ForwardTest, AHeadsErrorHasTheLengthThatTheGetsHas) {
+  a_.knows(b_);
+  b_.serves();
+  run([&] {
+    const HttpResponse whole = ask(a_, request("GET"));
+    const HttpResponse absent = ask(a_, request("HEAD"));
+    EXPECT_EQ(header(absent, "Content-Length"), std::to_string(whole.body.size()));
+    EXPECT_EQ(absent.body, "");
+    EXPECT_EQ(header(whole, "Content-Length"), "none");
   });
 }
 
