@@ -6,7 +6,7 @@
 #include <fstream>
 #include <functional>
 #include <map>
-#include <sstream>
+#include <string>
 
 #include "prod/inspection/cat.hpp"
 #include "prod/inspection/fsck.hpp"
@@ -53,7 +53,7 @@ nothing, and instances may go on serving.
   morula fsck --store s3://bucket/prefix --json | jq .damages
 
 Exit codes: 0 sound, 1 damage (each with what it means), 2 wrong usage, or the store
-could not be read.)";
+could not be read or the report not be written.)";
 
 constexpr const char* kCatFooter = R"(
 Prints what an owner would answer that had just taken over. PATH is the stream's path as
@@ -64,7 +64,7 @@ array. Instances may go on serving: appends that are being acknowledged may be t
   morula cat --store file:/srv/cell --offset 0000000000000001_0000000000000011 hello
 
 Exit codes: 0 printed up to the tail; 1 damage, after what is sound before it; 2 wrong usage,
-or the store could not be read; 3 no such stream (never created, deleted, expired) or offset.)";
+or the store could not be read or the output not be written; 3 no such stream (never created, deleted, expired) or offset.)";
 
 constexpr const char* kCellFooter = R"(
 Any instance of the cell can be asked; it sees to it that the owner of the shard does it.
@@ -83,7 +83,7 @@ PREFIX is a shard as `show` names it: root, or its bits. INSTANCE is an instance
 What is asked for twice is done once: the second time it was so already, which is no error.
 
 Exit codes: 0 it is so, or shown; 1 refused, not done, or no instance to be reached, with the
-reason and what can be done on stderr; 2 wrong usage.)";
+reason and what can be done on stderr; 2 wrong usage, or the answer could not be written.)";
 
 int usage_error(const std::string& command, const std::string& message) {
   std::fprintf(stderr, "morula: %s\nSee: morula %s --help\n", message.c_str(), command.c_str());
@@ -112,15 +112,25 @@ void add_flags(CLI::App& command, const std::vector<Option>& table,
   }
 }
 
+/// kInvalid: it can't be read to its end; a directory opens, too.
+morula::Result<std::string> text_of(const std::string& path) {
+  std::ifstream file(path);
+  std::string text;
+  std::array<char, 4096> piece{};
+  while (file.read(piece.data(), piece.size()) || file.gcount() > 0) {
+    text.append(piece.data(), static_cast<size_t>(file.gcount()));
+  }
+  if (file.is_open() && !file.bad()) return text;
+  return morula::fail(morula::ErrorCode::kInvalid, "cannot read " + path);
+}
+
 /// File, then environment, then flags: the last word counts.
 morula::Result<> apply(const std::vector<Option>& table, const std::string& config_file,
                        const std::map<std::string, std::string, std::less<>>& given) {
   if (!config_file.empty()) {
-    std::ifstream file(config_file);
-    std::ostringstream text;
-    text << file.rdbuf();
-    if (!file) return morula::fail(morula::ErrorCode::kInvalid, "cannot read " + config_file);
-    if (const auto set = morula::apply_config_text(text.str(), table); !set) {
+    const auto text = text_of(config_file);
+    MORULA_TRY(text);
+    if (const auto set = morula::apply_config_text(*text, table); !set) {
       return morula::fail(morula::ErrorCode::kInvalid, config_file + ", " + set.error().message);
     }
   }

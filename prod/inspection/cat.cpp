@@ -2,10 +2,9 @@
 
 #include <unistd.h>
 
-#include <cstdio>
-
 #include "core/inspect/stored_stream.hpp"
 #include "core/stream/offset.hpp"
+#include "prod/command_output.hpp"
 #include "prod/inspection/inspection_host.hpp"
 
 namespace morula {
@@ -22,9 +21,10 @@ Result<std::optional<Offset>> parse_start(const std::string& text) {
   return *offset;
 }
 
-void print(std::string_view bytes) {
-  if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) == bytes.size()) return;
-  complain("can't write to the output");
+/// The rest is for nobody, then.
+void print_or_exit(std::string_view bytes) {
+  if (print(bytes)) return;
+  finish_output();
   ::_exit(kCouldNotRead);
 }
 
@@ -52,13 +52,14 @@ int cat(const CatOptions& options) {
   }
   Result<StoredStreamEnd> end = fail(ErrorCode::kUnavailable, "not begun");
   (*host)->run([&](const Env& env) {
-    end = read_stored_stream(env, {}, {options.tenant, options.path, *offset}, print);
+    end = read_stored_stream(env, {}, {options.tenant, options.path, *offset}, print_or_exit);
   });
-  if (std::fflush(stdout) != 0) print("?");
+  const bool printed = finish_output();
   if (!end) {
     complain((*host)->location() + ": " + end.error().message);
     return end.error().code == ErrorCode::kCorrupt ? kFoundDamage : kCouldNotRead;
   }
+  if (!printed) return kCouldNotRead;
   if (end->how == StoredStreamEnd::How::kRead) return 0;
   complain(options.path + ": " + end->why);
   return kNothingToRead;

@@ -7,6 +7,7 @@
 
 #include "core/inspect/survey.hpp"
 #include "core/rt/clock.hpp"
+#include "prod/command_output.hpp"
 #include "prod/directory/directory_leftovers.hpp"
 #include "prod/inspection/fsck_report.hpp"
 #include "prod/inspection/inspection_host.hpp"
@@ -78,8 +79,8 @@ int fsck(const FsckOptions& options) {
   const std::string report = options.json
                                  ? json_report((*host)->location(), *survey)
                                  : text_report((*host)->location(), *survey, (*host)->wall());
-  std::fwrite(report.data(), 1, report.size(), stdout);
-  std::fflush(stdout);
+  print(report);
+  if (!finish_output()) return kCouldNotRead;
   return survey->sound() ? 0 : kFoundDamage;
 }
 

@@ -4,11 +4,11 @@
 #include <sys/random.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "core/base/check.hpp"
 #include "core/inspect/inspection_store.hpp"
 #include "core/rt/network.hpp"
+#include "prod/command_output.hpp"
 
 namespace morula {
 namespace {
@@ -39,10 +39,6 @@ bool is_told_otherwise(std::string_view event) {
 }
 
 }  // namespace
-
-void complain(const std::string& message) {
-  std::fprintf(stderr, "morula: %s\n", message.c_str());
-}
 
 void InspectionTrace::log(Severity severity, std::string_view event,
                           std::initializer_list<LogField> fields) {

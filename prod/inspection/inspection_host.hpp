@@ -19,7 +19,7 @@ namespace morula {
 
 // How the commands end, besides 0.
 inline constexpr int kFoundDamage = 1;
-inline constexpr int kCouldNotRead = 2;   // or wrong usage
+inline constexpr int kCouldNotRead = 2;   // or could not print, or wrong usage
 inline constexpr int kNothingToRead = 3;  // `cat`: no such stream, or no such offset in it
 
 /// Tells on stderr what the store waits for, and leaves out what the command itself will tell.
@@ -55,8 +55,5 @@ class InspectionHost {
   Random random_;
   LinuxPlatform platform_;
 };
-
-/// "morula: MESSAGE" on stderr.
-void complain(const std::string& message);
 
 }  // namespace morula

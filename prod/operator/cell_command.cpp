@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 #include <signal.h>
 
-#include <cstdio>
 #include <optional>
 
 #include "core/base/ids.hpp"
 #include "core/base/json.hpp"
 #include "core/base/prefix.hpp"
+#include "prod/command_output.hpp"
 #include "prod/http/curl_client.hpp"
 #include "prod/loop.hpp"
 #include "prod/operator/cell_report_text.hpp"
@@ -21,14 +21,6 @@ using What = CellOptions::What;
 
 // Longer than an instance tries to reach the owner, so that it is the one to say what was wrong.
 constexpr Duration kAnswerMax = std::chrono::seconds(60);
-
-void complain(const std::string& message) {
-  std::fprintf(stderr, "morula: %s\n", message.c_str());
-}
-
-void print(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
-}
 
 std::string_view name_of(What what) {
   switch (what) {
@@ -175,8 +167,7 @@ int cell(const CellOptions& given) {
       if (!goes_on(options, *response)) return;
     }
   });
-  std::fflush(stdout);
-  return ended;
+  return finish_output() ? ended : kCellUsage;
 }
 
 }  // namespace morula

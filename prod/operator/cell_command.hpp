@@ -31,7 +31,7 @@ std::vector<Option> option_table(CellOptions& options);
 // How the command ends.
 inline constexpr int kCellDone = 0;
 inline constexpr int kCellRefused = 1;  // or not to be reached, or not done now
-inline constexpr int kCellUsage = 2;
+inline constexpr int kCellUsage = 2;    // or the answer could not be printed
 
 /// Prints the answer on stdout: words, or the JSON that the instance gave; refusals on stderr, too.
 int cell(const CellOptions& options);
