@@ -9,6 +9,8 @@ using Bytes = Option::ByteCount;
 using AutoBytes = Option::AutoByteCount;
 
 constexpr auto kMain = "Where and who";
+// With none of it nothing would go on.
+constexpr Option::Range kSome{.least = 1};
 
 Table main_options(ServeOptions& o) {
   return {
@@ -45,8 +47,12 @@ Table log_options(ServeOptions& o) {
        "When the store takes no log writes for so long (a full disk), waiting requests are "
        "answered "
        "503 and new ones refused until it does again"},
-      {"window", kLog, &cell.log.window,
-       "Batches on their way at once. Counts only for whoever creates the cell"},
+      {"window",
+       kLog,
+       &cell.log.window,
+       "Batches on their way at once. Counts only for whoever creates the cell",
+       {},
+       kSome},
       {"store-timeout", kLog, &cell.retry.attempt_timeout,
        "A request to the store is repeated when it takes longer"},
   };
@@ -108,8 +114,12 @@ Table memory_options(ServeOptions& o) {
 Table request_limit_options(InstanceConfig& cell) {
   constexpr auto kLimits = "Limits of requests";
   return {
-      {"append-bytes-max", kLimits, Bytes{&cell.stream.append_bytes_max},
-       "Largest body of one append; beyond it 413"},
+      {"append-bytes-max",
+       kLimits,
+       Bytes{&cell.stream.append_bytes_max},
+       "Largest body of one append, at most 16MiB; beyond it 413",
+       {},
+       {.least = 1, .most = kAppendBytesMost}},
       {"read-bytes-max", kLimits, Bytes{&cell.stream.read_bytes_max},
        "Most that one read returns; the reader goes on at the next offset"},
       {"forward-timeout", kLimits, &cell.forward_timeout,
@@ -122,9 +132,14 @@ Table request_limit_options(InstanceConfig& cell) {
 Table client_options(HttpServerConfig& http) {
   constexpr auto kClients = "Clients and connections";
   return {
-      {"connections-max", kClients, &http.connections_max, "Beyond it 503"},
-      {"requests-max", kClients, &http.requests_max, "Under way at once; beyond it 503"},
-      {"pipelined-max", kClients, &http.pipelined_max, "Under way at once of one connection"},
+      {"connections-max", kClients, &http.connections_max, "Beyond it 503", {}, kSome},
+      {"requests-max", kClients, &http.requests_max, "Under way at once; beyond it 503", {}, kSome},
+      {"pipelined-max",
+       kClients,
+       &http.pipelined_max,
+       "Under way at once of one connection",
+       {},
+       kSome},
       {"idle-timeout", kClients, &http.idle_timeout, "Between two requests of a connection"},
       {"head-timeout", kClients, &http.head_timeout, "For a request's head to arrive"},
       {"body-timeout", kClients, &http.body_timeout,

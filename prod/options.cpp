@@ -22,6 +22,7 @@ struct Unit {
 };
 constexpr Unit kTimeUnits[] = {
     {"ms", 1'000'000}, {"s", 1'000'000'000}, {"m", 60'000'000'000}, {"h", 3'600'000'000'000}};
+constexpr Unit kNoUnits[] = {{"", 1}};
 constexpr Unit kByteUnits[] = {{"", 1}, {"KiB", kKiB}, {"MiB", kMiB}, {"GiB", 1024 * kMiB}};
 
 /// A whole number and one of `units`; false for anything else, and for more than 2^63-1.
@@ -69,6 +70,16 @@ Result<> assign(std::optional<uint64_t>& field, Result<uint64_t> parsed) {
   if (!parsed) return fail(ErrorCode::kInvalid, parsed.error().message + ", or auto");
   field = *parsed;
   return {};
+}
+
+/// `parsed`, if it lies in the range.
+template <size_t N>
+Result<uint64_t> within(const Option::Range& range, const Unit (&units)[N],
+                        Result<uint64_t> parsed) {
+  if (!parsed || (*parsed >= range.least && *parsed <= range.most)) return parsed;
+  return *parsed < range.least
+             ? fail(ErrorCode::kInvalid, "at least " + show_with_unit(range.least, units))
+             : fail(ErrorCode::kInvalid, "at most " + show_with_unit(range.most, units));
 }
 
 template <class T, class Parsed>
@@ -167,7 +178,9 @@ Result<> Option::set(std::string_view text) const {
             value->reset();
             return {};
           },
-          [&](ByteCount bytes) { return assign(*bytes.value, parse_byte_count(text)); },
+          [&](ByteCount bytes) {
+            return assign(*bytes.value, within(range, kByteUnits, parse_byte_count(text)));
+          },
           [&](AutoByteCount bytes) -> Result<> {
             if (text != "auto") return assign(*bytes.value, parse_byte_count(text));
             bytes.value->reset();
@@ -180,7 +193,7 @@ Result<> Option::set(std::string_view text) const {
           [&](LogFormat* value) {
             return assign_named(*value, parse_log_format(text), "logfmt or json");
           },
-          [&](auto* value) { return assign(*value, parse_number(text)); },
+          [&](auto* value) { return assign(*value, within(range, kNoUnits, parse_number(text))); },
       },
       field);
   if (outcome) return {};

@@ -13,12 +13,16 @@
 #include <vector>
 
 #include "core/base/result.hpp"
+#include "core/base/units.hpp"
 #include "core/cell/config.hpp"
 #include "prod/http/http_server.hpp"
 #include "prod/log_trace.hpp"
 #include "prod/open_store.hpp"
 
 namespace morula {
+
+/// What rows, log objects and answers in one piece can be; each holds an append as a whole.
+inline constexpr uint64_t kAppendBytesMost = 16 * kMiB;
 
 struct ServeOptions {
   ServeOptions() { instance.log.puts_at_once = 2; }
@@ -59,11 +63,18 @@ struct Option {
   using Field = std::variant<std::string*, bool*, uint64_t*, AutoNumber*, ByteCount, AutoByteCount,
                              Duration*, Severity*, LogFormat*>;
 
+  /// Of a number or a size, both included.
+  struct Range {
+    uint64_t least = 0;
+    uint64_t most = UINT64_MAX;
+  };
+
   std::string_view name;   // "lease-alone"
   std::string_view group;  // heading in the help
   Field field;
   std::string_view help;                         // what it is for, and why one would change it
   std::string_view other_environment_name = {};  // counts where the first isn't set
+  Range range = {};
 
   /// "MORULA_LEASE_ALONE"
   std::string environment_name() const;

@@ -38,6 +38,8 @@ constexpr Duration kReadyPoll = std::chrono::milliseconds(20);
 constexpr size_t kOtherDescriptors = 256;
 // Request line, JSON brackets and other things that go with an append.
 constexpr uint64_t kBodySlack = 64 * kKiB;
+// Rows and keys that go with an append's body into the log.
+constexpr uint64_t kRecordSlack = 64 * kKiB;
 
 int fail_with(const std::string& message) {
   std::fprintf(stderr, "morula: %s\n", message.c_str());
@@ -195,7 +197,10 @@ void settle(ServeOptions& options) {
   options.instance.log.puts_per_second = options.puts_per_second.value_or(defaults.puts_per_second);
   options.instance.shard.held_log_objects_max =
       options.flush_objects.value_or(defaults.flush_objects);
-  options.http.limits.body_bytes_max = options.instance.stream.append_bytes_max + kBodySlack;
+  const uint64_t append = options.instance.stream.append_bytes_max;
+  options.http.limits.body_bytes_max = append + kBodySlack;
+  // JSON messages of 128 bytes take one more each for their length.
+  options.instance.log.record_bytes_max = append + append / 128 + kRecordSlack;
 }
 
 /// Null where the options ask for none.

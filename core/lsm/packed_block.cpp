@@ -9,7 +9,7 @@ namespace morula {
 
 namespace {
 
-// A row is at most an append of 4 MiB and its key: larger blocks there are none.
+// A row is at most an append of 16 MiB and its key: larger blocks there are none.
 constexpr uint64_t kUnpackedBytesMax = 64 * kMiB;
 
 tl::unexpected<Error> undecodable() {

@@ -76,6 +76,8 @@ TEST(Options, WrongValuesAreRefusedWithWhatIsAllowed) {
       {"lease", "s"},           {"lease", "99999999999h"}, {"append-bytes-max", "4MB"},
       {"append-bytes-max", ""}, {"window", "x"},           {"window", "8s"},
       {"no-auth", "perhaps"},   {"log-level", "loud"},     {"log-format", "xml"},
+      {"pipelined-max", "0"},   {"connections-max", "0"},  {"requests-max", "0"},
+      {"window", "0"},          {"append-bytes-max", "0"}, {"append-bytes-max", "17MiB"},
   };
   for (const auto& [name, value] : kCases) {
     const auto set = row(table, name).set(value);
