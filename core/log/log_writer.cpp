@@ -42,6 +42,10 @@ LogSeq LogWriter::acknowledged() const {
   return impl_->line.acknowledged();
 }
 
+uint64_t LogWriter::appended_bytes() const {
+  return impl_->appended_bytes;
+}
+
 LogSeq LogWriter::cut() {
   return impl_->cut();
 }

@@ -81,6 +81,8 @@ class LogWriter {
 
   /// All below it has landed.
   LogSeq acknowledged() const;
+  /// Bytes of all records that were ever appended.
+  uint64_t appended_bytes() const;
   /// Cuts the open batch if it has records and returns the seq that the next append will get: every
   /// record appended so far lies below it.
   LogSeq cut();

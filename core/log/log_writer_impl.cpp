@@ -41,6 +41,7 @@ LogSeq LogWriter::Impl::append(StreamId id, std::string_view payload) {
   }
   const LogSeq seq = line.next();
   line.add(id, payload);
+  appended_bytes += payload.size();
   env.trace.step(
       {.step = Step::kAppend, .actor = text, .subject = StreamIdText(id), .position = seq.value});
   if (line.open_bytes() >= config.batch_bytes_max) cut();

@@ -76,6 +76,7 @@ struct LogWriter::Impl {
   std::optional<Error> trouble;  // of the latest failed PUT since the log last got ahead
   Time got_ahead_at{};           // or began to have something on its way
   bool stalled = false;
+  uint64_t appended_bytes = 0;
 };
 
 }  // namespace morula

@@ -26,6 +26,12 @@ void Shard::request_flush() {
   flusher_.wake_all();
 }
 
+bool Shard::flush_if_due() {
+  const bool due = flush_due();
+  if (due) flusher_.wake_all();
+  return due;
+}
+
 void Shard::run_flusher() {
   if (!retired_) memtables_.add(*this);
   while (true) {
@@ -55,6 +61,7 @@ void Shard::run_flusher() {
 Result<Shard::Swapped> Shard::Flush() {
   // Cut and freeze in one go: every record of the frozen memtables lies below `from`.
   const LogSeq from = log_.cut();
+  const uint64_t held_from = log_.appended_bytes();
   const WallTime cut_at = log_.wall();
   LogPin pin = log_.pin(from);
   freeze();
@@ -79,6 +86,7 @@ Result<Shard::Swapped> Shard::Flush() {
   env_.trace.sometimes("a shard was dropped while its flush's CAS was under way", retired_);
   if (!retired_) {
     adopted_.from = std::move(pin);
+    held_from_ = held_from;
     flushed_at_ = cut_at;
     publish(*std::move(tables));
     unpublished_.clear();

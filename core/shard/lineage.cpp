@@ -71,6 +71,7 @@ void Shard::inherit(std::span<Shard* const> before) {
     known.insert(known.end(), shard->published_.begin(), shard->published_.end());
     applied_ = std::max(applied_, shard->applied_);
     flushed_at_ = std::min(flushed_at_, shard->flushed_at_);
+    held_from_ = std::min(held_from_, shard->held_from_);
   }
   for (const ManifestTable& entry : manifest().tables) {
     const auto found =
@@ -84,7 +85,7 @@ void Shard::inherit(std::span<Shard* const> before) {
 
 void Shard::retire() {
   if (std::exchange(retired_, true)) return;
-  memtables_.remove(*this);
+  memtables_.ended(*this);
   adopted_.from.release();
   frozen_.clear();  // whoever reads has them
   flusher_.wake_all();

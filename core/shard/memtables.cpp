@@ -4,6 +4,20 @@
 
 namespace morula {
 
+void Memtables::ended(Shard& shard) {
+  --live_;
+  std::erase(shards_, &shard);
+}
+
+void Memtables::log_has(LogSeq seq) {
+  if (seq == log_end_) return;
+  log_end_ = seq;
+  for (size_t looked = 0; looked < shards_.size(); ++looked) {
+    turn_ = (turn_ + 1) % shards_.size();
+    if (shards_[turn_]->flush_if_due()) return;
+  }
+}
+
 void Memtables::flush_largest() {
   if (!over_soft()) return;
   uint64_t unflushed = 0;

@@ -39,14 +39,16 @@ Shard::Shard(const Env& env, const ShardConfig& config, LogWriter& log, const Le
       memtables_(memtables),
       adopted_(std::move(adopted)),
       serves_from_(adopted_.from.seq()),
+      held_from_(log.appended_bytes()),
       memory_(memtables.memory().memtables.hold(0)) {
   log_.raise_wall_floor(manifest().wall_floor);
+  memtables_.began();
   count_unmerged();
   rebuild_readers();
 }
 
 Shard::~Shard() {
-  memtables_.remove(*this);
+  retire();
 }
 
 Result<> Shard::open_tables() {
@@ -96,7 +98,10 @@ Result<> Shard::replay(const LogRecord& record) {
   }
   account();
   const bool no_room = memtables_.over_soft() && memtables_.is_large(active_->bytes());
-  if (active_->bytes() < config_.unflushed_bytes_max && !no_room) return {};
+  if (active_->bytes() < config_.unflushed_bytes_max && !no_room) {
+    memtables_.flush_largest();
+    return {};
+  }
   freeze();
   auto tables = write_tables(frozen_rows(), Purpose::kFlush);
   MORULA_TRY(tables);
@@ -158,7 +163,8 @@ LogSeq Shard::apply(StreamId id, const ChangedRows& rows) {
   const LogSeq seq = log_.append(id, record_);
   applied_ = seq;
   account();
-  if (flush_due()) flusher_.wake_all();
+  flush_if_due();
+  memtables_.log_has(seq);
   memtables_.flush_largest();
   return seq;
 }
@@ -297,7 +303,8 @@ bool Shard::flush_due() const {
   const LogSeq acknowledged = log_.acknowledged();
   const LogSeq from = adopted_.from.seq();
   return flush_requested_ || unflushed_bytes() >= config_.unflushed_bytes_max ||
-         (acknowledged > from && acknowledged - from >= config_.held_log_objects_max);
+         (acknowledged > from && acknowledged - from >= config_.held_log_objects_max) ||
+         log_.appended_bytes() - held_from_ >= config_.held_log_bytes_max;
 }
 
 void Shard::rebuild_readers() {

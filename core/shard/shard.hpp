@@ -57,6 +57,8 @@ class Shard {
   void run_compactor();
   /// Asks the flusher for a flush, whatever the bounds.
   void request_flush();
+  /// Asks for one if a bound is reached. False: none is.
+  bool flush_if_due();
 
   // A change of the shard's row in the topology (core/topology/shard_changes.hpp).
 
@@ -146,7 +148,8 @@ class Shard {
     uint64_t window = 0;  // read at once, of each table
     uint64_t bytes = 0;   // all windows, and the table that is written
   };
-  /// Within what is set aside for merges, however many tables there are.
+  /// Within what is set aside for merges, however many tables there are, unless a section of each
+  /// is more than that.
   MergeMemory memory_of(const CompactionPlan& plan) const;
   CompactionMerge merge_of(const CompactionPlan& plan, uint64_t window) const;
   /// The merged tables, uploaded and open; takes so many bytes of memory meanwhile.
@@ -191,6 +194,7 @@ class Shard {
   Memtables& memtables_;
   AdoptedShard adopted_;
   LogSeq serves_from_;                  // of the own log: what is acknowledged from here is found
+  uint64_t held_from_;                  // the log's bytes before the own entry begins
   std::optional<WallTime> flushed_at_;  // the time of the cut of the last flush
 
   std::shared_ptr<Memtable> active_ = std::make_shared<Memtable>();
