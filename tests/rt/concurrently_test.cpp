@@ -50,6 +50,30 @@ TEST(Concurrently, BeginsNothingMoreAfterAnErrorAndWaitsForWhatHasBegun) {
   EXPECT_EQ(ended, 3);
 }
 
+TEST(Concurrently, ManyAtOnceTakeNoMoreFibersThanThereMayBe) {
+  sim::TestWorld world;
+  size_t ended = 0;
+  size_t most = 0;
+  world.run([&](const Env& env) {
+    with_scope(env.domain, [&](Scope& scope) {
+      for (size_t asker = 0; asker < 2500; ++asker) {
+        scope.spawn("asker", [&] {
+          EXPECT_TRUE(for_each_concurrently(8, 8, [&](size_t) -> Result<> {
+            most = std::max(most, env.domain.live());
+            env.clock.sleep(std::chrono::milliseconds(10));
+            return {};
+          }));
+          ++ended;
+        });
+      }
+      scope.join();
+    });
+  });
+  EXPECT_EQ(ended, 2500u);
+  EXPECT_GT(most, kFibersForHelp / 2);
+  EXPECT_LE(most, kFibersForHelp + 1);
+}
+
 TEST(Concurrently, DoesNothingForNothing) {
   EXPECT_TRUE(for_each_concurrently(0, 4, [](size_t) -> Result<> { return {}; }));
 }
