@@ -18,9 +18,6 @@ namespace {
 // Damage that stays must not be read again every second.
 constexpr Duration kRetryPauseMin = std::chrono::seconds(1);
 constexpr Duration kRetryPauseMax = std::chrono::minutes(1);
-// A block of meta rows: less is never read.
-constexpr uint64_t kWindowMin = 4 * kKiB;
-
 /// Each half of a table that a split has cut is a table of its own here, though the object is one.
 bool is_input(const CompactionPlan& plan, const ManifestTable& table) {
   return std::ranges::any_of(plan.inputs, [&](const ManifestTable& input) {
@@ -39,6 +36,17 @@ bool joins_meta(const CompactionPlan& plan) {
 bool joins(const CompactionPlan& plan, const ManifestTable& table) {
   return joins_meta(plan) && plan.tree == Tree::kData && table.tree == Tree::kMeta &&
          table.counted().overlaps(plan.streams());
+}
+
+/// A scan never reads less than a section.
+uint64_t largest_section(const Table& table) {
+  uint64_t largest = 0;
+  BlockCursor top(table.top_index());
+  for (top.seek({}); top.valid(); top.next()) {
+    const auto section = SectionHandle::decode(top.row().value);
+    if (section) largest = std::max(largest, section->end() - section->begin());
+  }
+  return largest;
 }
 
 /// Spreads reads over time.
@@ -128,18 +136,21 @@ Result<Shard::Swapped> Shard::Compact(const CompactionPlan& plan) {
 
 Shard::MergeMemory Shard::memory_of(const CompactionPlan& plan) const {
   const CompactionConfig& config = config_.compaction;
-  std::vector<uint64_t> sizes;
+  std::vector<const NewTable*> inputs;
   for (const NewTable& table : published_) {
-    const bool read = is_input(plan, table.entry) || joins(plan, table.entry);
-    if (read) sizes.push_back(table.entry.bytes);
+    if (is_input(plan, table.entry) || joins(plan, table.entry)) inputs.push_back(&table);
   }
   const uint64_t all = memtables_.memory().compactions.limit();
-  const uint64_t output = std::min(plan.bytes(), config.table_bytes);
-  const uint64_t part = (all - std::min(all, output)) / std::max<size_t>(sizes.size(), 1);
+  // A table that ends within a stream, or between crowded bounds, is larger than it should be.
+  const uint64_t output = std::min(plan.bytes(), 2 * config.table_bytes);
+  const uint64_t part = (all - std::min(all, output)) / std::max<size_t>(inputs.size(), 1);
   MergeMemory memory;
-  memory.window = std::min(config.window_bytes, std::max(part, kWindowMin));
+  memory.window = std::min(config.window_bytes, part);
   memory.bytes = output;
-  for (const uint64_t size : sizes) memory.bytes += std::min(size, memory.window);
+  for (const NewTable* input : inputs) {
+    const uint64_t read = std::max(memory.window, largest_section(*input->table));
+    memory.bytes += std::min(input->entry.bytes, read);
+  }
   return memory;
 }
 
