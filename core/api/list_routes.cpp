@@ -238,7 +238,9 @@ bool Lister::ask_here(Part& part) {
       Json::Object json = json_of(stream);
       page.streams.push_back({std::move(stream.path), std::move(json)});
     }
+    // However many shards there are, two pages are held at once.
     part.pages.push_back(std::move(page));
+    part.pages = {merge_pages(std::move(part.pages), limit_)};
   }
   return true;
 }
