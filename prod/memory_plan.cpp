@@ -123,8 +123,7 @@ Result<MemoryShares> plan_memory(ServeOptions& options, uint64_t container_bytes
   http.requests_max =
       std::min<size_t>(http.requests_max, shares.limit / 16 / HttpServer::kRequestBytes);
   // Those that are refused are there for a moment, too.
-  shares.connections =
-      (http.connections_max + HttpServer::kRefusedMax) * HttpServer::kConnectionBytes;
+  shares.connections = (http.connections_max + http.refused_max) * HttpServer::kConnectionBytes;
   shares.requests = http.requests_max * HttpServer::kRequestBytes;
 
   // The largest append and the largest answer have to fit, or they would be refused for ever.

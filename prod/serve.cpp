@@ -14,6 +14,7 @@
 #include "core/cell/instance.hpp"
 #include "core/rt/random.hpp"
 #include "core/rt/sync.hpp"
+#include "prod/descriptor_plan.hpp"
 #include "prod/disk_cache/disk_cache.hpp"
 #include "prod/freed_memory.hpp"
 #include "prod/http/curl_client.hpp"
@@ -34,8 +35,6 @@ constexpr Duration kRestartPause = std::chrono::milliseconds(200);
 constexpr Duration kRestartPauseMax = std::chrono::seconds(5);
 constexpr Duration kResidentPause = std::chrono::milliseconds(500);
 constexpr Duration kReadyPoll = std::chrono::milliseconds(20);
-// Of the connections' descriptors, for files, calls and the rest.
-constexpr size_t kOtherDescriptors = 256;
 // Request line, JSON brackets and other things that go with an append.
 constexpr uint64_t kBodySlack = 64 * kKiB;
 // Rows and keys that go with an append's body into the log.
@@ -188,11 +187,12 @@ void ignore_signals() {
 }
 
 /// What was left open goes by the store, by other options, and by what the process may have.
-void settle(ServeOptions& options) {
-  const size_t descriptors = raise_descriptor_limit();
-  const size_t for_connections =
-      descriptors / 2 > kOtherDescriptors ? descriptors - kOtherDescriptors : descriptors / 2;
-  options.http.connections_max = std::min(options.http.connections_max, for_connections);
+/// Returns how it calls others.
+CurlClientConfig settle(ServeOptions& options) {
+  CurlClientConfig calls;
+  calls.bodies_max = plan_descriptors(options.http, raise_descriptor_limit());
+  // The others' servers are taken to have the same options.
+  calls.connection_idle_max = std::min(calls.connection_idle_max, options.http.idle_timeout / 2);
   const StoreDefaults defaults = defaults_of(options.store.location);
   options.instance.log.puts_per_second = options.puts_per_second.value_or(defaults.puts_per_second);
   options.instance.shard.held_log_objects_max =
@@ -201,6 +201,7 @@ void settle(ServeOptions& options) {
   options.http.limits.body_bytes_max = append + kBodySlack;
   // JSON messages of 128 bytes take one more each for their length.
   options.instance.log.record_bytes_max = append + append / 128 + kRecordSlack;
+  return calls;
 }
 
 /// Null where the options ask for none.
@@ -228,7 +229,7 @@ int serve(const ServeOptions& given) {
     if (!valid) return fail_with(valid.error().message);
   }
 
-  settle(options);
+  const CurlClientConfig calls = settle(options);
   const auto shares = plan_memory(options, memory_of_container(""));
   if (!shares) return fail_with(shares.error().message);
   MemoryBudget memory(*shares);
@@ -258,7 +259,7 @@ int serve(const ServeOptions& given) {
   if (*disk_cache) metering.show(**disk_cache);
   options.instance.log.profile = metering.log_profile();
   ObservedStore store(*opened->store, loop, metering.store_observers());
-  CurlClient client(loop, {});
+  CurlClient client(loop, calls);
   HttpNetwork http(server, client, options.advertise);
   MeteredNetwork network(http, loop, metering.requests(), metering.page());
   ThreadCompute compute(loop, std::max<uint64_t>(options.compute_threads, 1));

@@ -14,6 +14,8 @@ namespace {
 
 // Of an answer that is no success: an error in JSON.
 constexpr uint64_t kRefusalBytesMax = 64 * kKiB;
+// A body in pieces needs a connection to the other for as long as its reader takes.
+constexpr std::string_view kConnectionsBusyCode = "connections_busy";
 
 /// Headers that are between two neighbours only.
 constexpr std::array<std::string_view, 10> kHopByHop = {"Connection",
@@ -59,6 +61,7 @@ Relayed relay(const Env& env, const std::string& address, const HttpRequest& req
     Error& error = answer.error();
     // The only error after which the request was certainly not carried out.
     if (error.code == ErrorCode::kNotFound) return RelayUndone{std::move(error.message)};
+    if (error.code == ErrorCode::kBusy) return unserved_response(error, kConnectionsBusyCode);
     return RelayUnknown{std::move(error.message)};
   }
   if (answer->source && !is_success(*answer)) {

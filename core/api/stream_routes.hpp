@@ -35,6 +35,7 @@
 //  503     moving                   nobody serves it right now; nothing was done
 //  503     outcome_unknown          a change may have been carried out, or may still be
 //  503     append_memory_busy, read_memory_busy   a bound was reached; nothing was done
+//  503     connections_busy         of a read that is passed on: too many such bodies are under way
 //  503     store_unavailable        nothing was done
 //
 // A producer that the stream doesn't know begins with seq 0; any other is a gap (409). Every 503

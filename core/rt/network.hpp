@@ -103,7 +103,7 @@ class Network {
 
   /// The same, but for a body of more than `bounds.window_bytes`, or of a length that isn't told:
   /// then the answer is returned, within `deadline`, as soon as its head is there, with a source.
-  /// Whoever drops that early hangs up. A network may give any body whole.
+  /// Whoever drops that early hangs up. A network may give any body whole. kBusy: too many come so.
   virtual Result<HttpResponse> call_in_pieces(const std::string& address,
                                               const HttpRequest& request, Time deadline,
                                               const BodyBounds& /*bounds*/) {

@@ -256,6 +256,9 @@ class CurlClient::Body final : public BodySource {
     if (!transfer_.has_length && !transfer_.is_chunked) {
       return fail(ErrorCode::kInvalid, base_ + ": the answer does not say where it ends");
     }
+    if (impl_.bodies >= impl_.config.bodies_max) {
+      return fail(ErrorCode::kBusy, base_ + ": too many bodies are under way");
+    }
     ++impl_.bodies;
     counted_ = true;
     flight_->leave_slot();

@@ -19,6 +19,7 @@ namespace morula {
 
 struct CurlClientConfig {
   size_t transfers_max = 256;  // at once; others queue. Bodies in pieces don't count
+  size_t bodies_max = 4096;    // in pieces, at once: they may last; others are kBusy
   uint64_t response_bytes_max = 64 * kMiB;
   Duration connect_timeout = std::chrono::seconds(3);
   // Shorter than our servers keep an idle connection, so that we never meet one that is closing.

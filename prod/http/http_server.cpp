@@ -119,7 +119,7 @@ void HttpServer::accept_some() {
       }
       break;
     }
-    if (connections_.size() >= config_.connections_max + kRefusedMax) continue;
+    if (connections_.size() >= config_.connections_max + config_.refused_max) continue;
     const int on = 1;
     ::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     auto owned = std::make_unique<HttpConnection>(*this, std::move(fd));

@@ -35,6 +35,7 @@ namespace morula {
 struct HttpServerConfig {
   HttpLimits limits;
   size_t connections_max = 8192;  // beyond it 503 and close
+  size_t refused_max = 256;       // that are told so at once; beyond these, just closed
   size_t requests_max = 4096;     // under way at once, a fiber each; beyond it 503
   size_t pipelined_max = 16;      // of one connection; beyond it its bytes wait
   Duration idle_timeout = std::chrono::seconds(75);  // between requests
@@ -53,8 +54,6 @@ class HttpServer final : private FdEvents {
   /// Bounds, not averages: a connection that has sent nothing was measured at 0.2 KiB.
   static constexpr uint64_t kConnectionBytes = kKiB;
   static constexpr uint64_t kRequestBytes = 16 * kKiB;
-  /// Connections beyond the bound that are told so; beyond these, they are just closed.
-  static constexpr size_t kRefusedMax = 256;
 
   /// All outlive it. `memory` has set enough aside for the connections and requests of `config`.
   HttpServer(Loop& loop, Trace& trace, const HttpServerConfig& config, MemoryBudget& memory);

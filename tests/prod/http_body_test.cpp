@@ -247,7 +247,7 @@ class HttpForwardTest : public HttpBodyTest {
       HttpServer owner(bench_.loop, bench_.trace, bench_.config, owner_memory_);
       HttpServer between(bench_.loop, bench_.trace, bench_.config, bench_.memory);
       ASSERT_TRUE(owner.listen("127.0.0.1", 0) && between.listen("127.0.0.1", 0));
-      CurlClient curl(bench_.loop, {});
+      CurlClient curl(bench_.loop, calls_);
       const auto at = [](const HttpServer& server) {
         return "http://127.0.0.1:" + std::to_string(server.port());
       };
@@ -277,6 +277,7 @@ class HttpForwardTest : public HttpBodyTest {
 
   MemoryBudget owner_memory_{MemoryShares{}};
   ApiConfig api_config_;
+  CurlClientConfig calls_;
   Scope* owning_ = nullptr;
 };
 
@@ -392,6 +393,29 @@ TEST_F(HttpForwardTest, MoreBodiesThanTransfersPassAtOnce) {
       std::this_thread::sleep_for(milliseconds(10));
     }
     EXPECT_EQ(manners_.open, 300u);
+  });
+}
+
+TEST_F(HttpForwardTest, BodiesBeyondTheBoundAreRefusedAndTheNextPasses) {
+  calls_.bodies_max = 1;
+  manners_.pieces = 20;
+  manners_.stall_after = 10;
+  run_forward([&](uint16_t port) {
+    {
+      RawClient first(port);
+      first.send(get("/v1/stream/a"));
+      while (manners_.given < 2 * kPiece) std::this_thread::sleep_for(milliseconds(1));
+      RawClient second(port);
+      second.send(get("/v1/stream/a"));
+      const std::string refusal = second.response();
+      expect_error(refusal, "503", "connections_busy");
+      EXPECT_NE(refusal.find("Retry-After: "), std::string::npos) << refusal;
+    }
+    while (manners_.open > 0) std::this_thread::sleep_for(milliseconds(1));
+    manners_.given = 0;
+    RawClient third(port);
+    third.send(get("/v1/stream/a"));
+    while (manners_.given < 2 * kPiece) std::this_thread::sleep_for(milliseconds(1));
   });
 }
 
