@@ -92,6 +92,7 @@ Result<Instance::Ended> Instance::Impl::serve_until_end(Scope& requests) {
       const Serving serving(env.network, requests,
                             [this](const HttpRequest& request) { return handle(request); });
       loops.spawn("lease", [this] { keep_lease(); });
+      loops.spawn("watching", [this] { keep_watching(); });
       loops.spawn("looking", [this] { keep_looking(); });
       loops.spawn("trim", [this] { keep_trimming(); });
       loops.spawn("collect", [this] { keep_collecting(); });
@@ -142,24 +143,35 @@ void Instance::Impl::drain(Scope& requests, Duration grace) {
   while (requests.live() > 0 && env.clock.now() < until) env.clock.sleep(kDrainPoll);
 }
 
-// Renews before it looks: a slow look must not cost the lease.
 void Instance::Impl::keep_lease() {
   while (true) {
     const Time began = env.clock.now();
-    auto renewed = lease.renew(alone, log->acknowledged(), table_numbers.floor());
+    const bool as_alone = alone;
+    auto renewed = lease.renew(as_alone, log->acknowledged(), table_numbers.floor());
     if (renewed && !*renewed) return;
     if (!renewed) {
       env.trace.log(Severity::kWarning, "lease_not_renewed", {{"error", renewed.error().message}});
     }
-    const bool was_alone = alone;
+    const Time next =
+        began + (as_alone && renewed ? config.lease.heartbeat_alone : config.lease.heartbeat);
+    // The other length of lease counts at once.
+    while (alone == as_alone && alone_changed.wait_until(env.clock, next)) {
+    }
+  }
+}
+
+// Apart from the renewals: a listing that hangs or is put off must not cost the lease. What it
+// would tell may be late without harm, because everybody goes by the length in the document.
+void Instance::Impl::keep_watching() {
+  while (true) {
+    const Time began = env.clock.now();
     if (auto others = membership.look_whether_alone()) {
+      if (alone != *others) alone_changed.wake_all();
       alone = *others;
     } else {
       env.trace.log(Severity::kWarning, "members_unread", {{"error", others.error().message}});
     }
-    if (alone != was_alone) continue;  // the other length of lease counts at once
-    const LeaseConfig& lengths = config.lease;
-    env.clock.sleep_until(began + (alone && renewed ? lengths.heartbeat_alone : lengths.heartbeat));
+    env.clock.sleep_until(began + (alone ? config.lease.heartbeat_alone : config.lease.heartbeat));
   }
 }
 

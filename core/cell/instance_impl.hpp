@@ -57,6 +57,7 @@ struct Instance::Impl final : ShardHost, CellControl {
   void end_with(Error error);
 
   void keep_lease();
+  void keep_watching();
   void keep_looking();
   void keep_trimming();
   void keep_collecting();
@@ -114,6 +115,7 @@ struct Instance::Impl final : ShardHost, CellControl {
   uint64_t takeovers = 0;                    // under way
 
   bool alone = false;
+  WaitList alone_changed;
   Event settled;  // joined, or ending
   Event ending;
   Ended ended = Ended::kStopped;

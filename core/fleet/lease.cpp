@@ -13,6 +13,14 @@
 
 namespace morula {
 
+namespace {
+
+// No pause between the attempts of a renewal is longer than this part of what is left of the lease
+// (of a heartbeat, when that is more), so that a few of them come before it runs out.
+constexpr int kRenewalPauses = 4;
+
+}  // namespace
+
 Lease::Lease(const Env& env, const LeaseConfig& config, const RetryConfig& retry,
              IncarnationId self)
     : env_(env),
@@ -36,9 +44,18 @@ Member Lease::next_content(MemberState state, LogSeq acknowledged) const {
   return next;
 }
 
-Result<ConditionalOutcome> Lease::swap(const Member& next) {
-  return swap_object(env_, key_, make_blob(encode_member(next)), etag_, Purpose::kHeartbeat,
-                     retry_);
+Result<ConditionalOutcome> Lease::swap(const Member& next, const RetryConfig& retry) {
+  return swap_object(env_, key_, make_blob(encode_member(next)), etag_, Purpose::kHeartbeat, retry);
+}
+
+// A store that asks for patience is asked again all the same while there is a lease to lose.
+RetryConfig Lease::renewal_retry() const {
+  const Duration pause_max =
+      std::max(until_ - env_.clock.now(), config_.heartbeat) / kRenewalPauses;
+  RetryConfig retry = retry_;
+  retry.backoff_max = std::min(retry.backoff_max, pause_max);
+  retry.retry_after_max = std::min(retry.retry_after_max, pause_max);
+  return retry;
 }
 
 Result<> Lease::join() {
@@ -62,7 +79,7 @@ Result<> Lease::join() {
       }
       next.version = current.version + 1;
       etag_ = (*found)->etag;
-      outcome = swap(next);
+      outcome = swap(next, retry_);
     }
     MORULA_TRY(outcome);
     if (outcome->landed) {
@@ -114,7 +131,7 @@ Result<bool> Lease::renew(bool alone, LogSeq acknowledged, uint64_t table_floor)
     const Time sent = env_.clock.now();
     // It may land now and its answer never come: from here on the shorter of both lengths counts.
     if (next.lease < member_.lease) until_ = std::min(until_, sent + usable(next.lease));
-    auto outcome = swap(next);
+    auto outcome = swap(next, renewal_retry());
     MORULA_TRY(outcome);
     if (outcome->landed) {
       Time from = sent;
@@ -167,7 +184,7 @@ void Lease::LoseLease(Version found) {
 Result<> Lease::write_stopped(LogSeq acknowledged) {
   until_ = Time{};
   while (!lost_.is_set()) {
-    auto outcome = swap(next_content(MemberState::kStopped, acknowledged));
+    auto outcome = swap(next_content(MemberState::kStopped, acknowledged), retry_);
     MORULA_TRY(outcome);
     if (outcome->landed) return {};
     MORULA_TRY(go_on_from(*outcome));

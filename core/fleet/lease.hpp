@@ -30,7 +30,8 @@ class Lease : public LeaseView {
   Result<> join();
   /// Renews the lease. `alone`: no other live member is known. False when the lease is lost, which
   /// `lost()` tells too. Errors are the store's certain ones; the lease then runs out by itself.
-  /// `table_floor`: see Member. Suspends.
+  /// However long the store asks it to wait between attempts, several fit in what is left of the
+  /// lease. `table_floor`: see Member. Suspends.
   Result<bool> renew(bool alone, LogSeq acknowledged, uint64_t table_floor = 0);
   /// Writes `stopped`, unless the lease is lost already. The caller serves nothing any more, and no
   /// renewal is under way. Suspends.
@@ -42,7 +43,8 @@ class Lease : public LeaseView {
   const Member& member() const { return member_; }
 
  private:
-  Result<ConditionalOutcome> swap(const Member& next);
+  Result<ConditionalOutcome> swap(const Member& next, const RetryConfig& retry);
+  RetryConfig renewal_retry() const;
   Member next_content(MemberState state, LogSeq acknowledged) const;
   Result<> joined_unheard(const Versioned<Member>& found);
   Result<> await_expiry(Version found);

@@ -15,6 +15,7 @@ struct RetryConfig {
   Duration attempt_timeout = std::chrono::seconds(5);
   Duration backoff_min = std::chrono::milliseconds(20);  // doubles from here, with jitter
   Duration backoff_max = std::chrono::seconds(1);
+  Duration retry_after_max = std::chrono::minutes(1);  // a store that asks for more gets this pause
 };
 
 /// The repeats of one request: a deadline for each attempt, and growing pauses between them.
@@ -28,8 +29,8 @@ class Backoff {
   RequestOptions attempt(Purpose purpose) const;
 
   /// Suspends before the next attempt: between half of the pause and all of it, drawn, and twice as
-  /// long each time; at least as long as `error` asks for, up to a minute (a store that asks for
-  /// more is asked again all the same). Warns ever more rarely. Throws Cancelled.
+  /// long each time; at least as long as `error` asks for, up to `retry_after_max`. Warns ever more
+  /// rarely. Throws Cancelled.
   void pause(const Error& error);
 
  private:

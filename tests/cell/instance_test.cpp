@@ -11,6 +11,7 @@
 #include "core/lsm/manifest.hpp"
 #include "core/topology/topology.hpp"
 #include "tests/cell/cell_fixture.hpp"
+#include "tests/sim/fates.hpp"
 
 namespace morula {
 namespace {
@@ -300,6 +301,38 @@ TEST(Instance, AnswersWhileTheStoreTakesNoWritesAndGoesOnByItself) {
     EXPECT_EQ(append("late ", "1").status, 204) << "a duplicate: the first one has landed";
     EXPECT_EQ(append("last", "2").status, 200);
     EXPECT_EQ(Cell::ask(env, "a", "GET", kOne).body, "kept late last");
+  });
+}
+
+TEST(Instance, NobodyLosesItsLeaseWhenTheMembersCannotBeListed) {
+  Cell cell;
+  cell.with_a([&](const Env& env, sim::Process&) {
+    cell.start("b", 2);
+    cell.start("c", 3);
+    env.clock.sleep(seconds(30));  // all have learnt that they are not alone
+    ASSERT_EQ(Cell::create(env, "a").status, 201);
+    ASSERT_EQ(Cell::ask(env, "a", "POST", kOne, "kept").status, 204);
+    const Time until = env.clock.now() + seconds(30);
+    uint64_t listings = 0;
+    cell.world.store().set_fates([&](const sim::StoreRequest& request) {
+      const bool hangs = request.call == sim::StoreCall::kList && request.key == "members/" &&
+                         env.clock.now() < until;
+      if (hangs) ++listings;
+      return hangs ? sim::request_lost() : sim::StoreFate{};
+    });
+    while (env.clock.now() < until + seconds(10)) {
+      const HttpResponse read = Cell::ask(env, "b", "GET", kOne, {}, {}, seconds(2));
+      EXPECT_EQ(read.status, 200) << read.body;
+      EXPECT_EQ(read.body, "kept");
+      env.clock.sleep(milliseconds(500));
+    }
+    EXPECT_GT(listings, 0u);
+    for (const std::string name : {"a", "b", "c"}) {
+      EXPECT_EQ(cell.ended(name), "");
+      const Blob document = cell.world.store().peek("members/" + name + ".json");
+      EXPECT_EQ(decode_member(*document)->state, MemberState::kLive) << name;
+    }
+    EXPECT_EQ(cell.topology().shards[0].owner.name, "a");
   });
 }
 

@@ -10,6 +10,7 @@
 #include "core/rt/random.hpp"
 #include "sim/world/test_world.hpp"
 #include "tests/sim/fates.hpp"
+#include "tests/store/idle_store.hpp"
 
 namespace morula {
 namespace {
@@ -114,6 +115,44 @@ TEST(Lease, IsCappedFromTheSendOfARenewalThatShortensIt) {
       env.clock.sleep_until(sent + milliseconds(9500));
       EXPECT_FALSE(lease.holds()) << "a watcher goes by the 10 s that the document says";
     });
+  });
+}
+
+/// Puts are put off for half a minute, again and again until `until`.
+class PutOffStore final : public IdleStore {
+ public:
+  explicit PutOffStore(const Env& env) : env_(env) {}
+  void put_off_until(Time until) { until_ = until; }
+
+  Result<StoredObject> get(std::string_view key, std::optional<ByteRange> range,
+                           const RequestOptions& options) override {
+    return env_.store.get(key, range, options);
+  }
+  Result<Etag> put(std::string_view key, Blob body, const Precondition& precondition,
+                   const RequestOptions& options) override {
+    if (env_.clock.now() >= until_) return env_.store.put(key, body, precondition, options);
+    return tl::unexpected(Error{ErrorCode::kThrottled, "slow down", 30'000});
+  }
+
+ private:
+  const Env& env_;
+  Time until_{};
+};
+
+TEST(Lease, IsKeptThoughTheStorePutsARenewalOffForLongerThanItHolds) {
+  sim::TestWorld world;
+  world.run([&](const Env& env) {
+    PutOffStore store(env);
+    const Env within{env.domain, env.clock,   env.network,  store,
+                     env.random, env.compute, env.platform, env.trace};
+    Lease lease(within, config(), {}, draw(env, "a"));
+    ASSERT_TRUE(lease.join());
+    env.clock.sleep(seconds(3));
+    const Time sent = env.clock.now();
+    store.put_off_until(sent + milliseconds(4500));
+    ASSERT_TRUE(lease.renew(false, LogSeq(0)).value());
+    EXPECT_LT(env.clock.now() - sent, Duration(milliseconds(6500))) << "9.5 s less 3 were left";
+    EXPECT_TRUE(lease.holds());
   });
 }
 
