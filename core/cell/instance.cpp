@@ -77,6 +77,7 @@ Result<> Instance::Impl::join() {
                               &memtables.memory());
   log = std::make_unique<LogWriter>(env, config.log, self, *fibers);
   shards.begin(*log, lease, memtables.memory(), config.stream);
+  takeover = std::make_unique<Takeover>(env, config.retry, *log);
   receiver = std::make_unique<ShardReceiver>(env, config.retry, *log, *this);
   changes = std::make_unique<ShardChanges>(env, config.retry, *log, shards, *this);
   env.trace.log(Severity::kInfo, "joined",

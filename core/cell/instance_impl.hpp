@@ -108,6 +108,7 @@ struct Instance::Impl final : ShardHost, CellControl {
   Scope* fibers = nullptr;  // of the incarnation; set while it runs
   std::unique_ptr<LogWriter> log;
   ShardMap shards;  // its shards hold pins of the log
+  std::unique_ptr<Takeover> takeover;
   std::unique_ptr<ShardReceiver> receiver;
   std::unique_ptr<ShardChanges> changes;
   std::unique_ptr<Api> api;

@@ -79,8 +79,7 @@ Result<> Instance::Impl::begin_cell(bool had_one) {
     return {};  // another was faster; the next look sees it
   }
   const Counted counted(takeovers);
-  Takeover takeover(env, config.retry, *log);
-  auto first = takeover.create_first_topology(config.first_prefix_bits);
+  auto first = takeover->create_first_topology(config.first_prefix_bits);
   MORULA_TRY(first);
   return serve(std::move(*first));
 }
@@ -127,10 +126,9 @@ Result<> Instance::Impl::take_over(const IncarnationId& owner, LogSeq hint) {
     MORULA_TRY(fence);
   }
   const Counted counted(takeovers);
-  Takeover takeover(env, config.retry, *log);
   auto adopted = [&] {
     const MutexLock window(changes->topology_mutex());
-    return takeover.run(owner, *fence, part);
+    return takeover->run(owner, *fence, part);
   }();
   MORULA_TRY(adopted);
   env.trace.sometimes("survivors shared a dead member's shards", !all && !adopted->empty());

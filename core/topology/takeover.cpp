@@ -25,7 +25,7 @@ Takeover::Takeover(const Env& env, const RetryConfig& retry, LogWriter& log)
 Result<std::vector<AdoptedShard>> Takeover::run(const IncarnationId& victim, LogSeq fence,
                                                 const Part& part) {
   Duration backoff = retry_.backoff_min;
-  SealedManifests sealed;
+  Manifests manifests;
   while (true) {
     auto base = read_topology(env_, retry_);
     MORULA_TRY(base);
@@ -35,14 +35,18 @@ Result<std::vector<AdoptedShard>> Takeover::run(const IncarnationId& victim, Log
     std::vector<Prefix> prefixes;
     for (const TopologyShard& row : topology.shards) {
       if (row.owner != victim || (part && !part(topology, row))) continue;
+      if (manifests.absent.contains(row.manifest)) {
+        tell_lost(row);
+        continue;
+      }
       rows.push_back(row);
       prefixes.push_back(row.prefix);
     }
     if (rows.empty()) return std::vector<AdoptedShard>{};
-    const auto all = seal_all(rows, sealed);
+    const auto all = seal_all(rows, manifests);
     MORULA_TRY(all);
     if (*all) {
-      auto adopted = Adopt(rows, sealed, victim, fence, topology.version);
+      auto adopted = Adopt(rows, manifests.sealed, victim, fence, topology.version);
       MORULA_TRY(adopted);
       auto outcome = change_.Publish(**base, prefixes, *adopted);
       MORULA_TRY(outcome);
@@ -63,22 +67,29 @@ Result<std::vector<AdoptedShard>> Takeover::run(const IncarnationId& victim, Log
   }
 }
 
-Result<bool> Takeover::seal_all(const std::vector<TopologyShard>& rows, SealedManifests& sealed) {
+Result<bool> Takeover::seal_all(const std::vector<TopologyShard>& rows, Manifests& manifests) {
   bool all = true;
   const auto done = for_each_concurrently(rows.size(), kSealsAtOnce, [&](size_t i) -> Result<> {
     const std::string& key = rows[i].manifest;
-    if (sealed.contains(key)) return {};
+    if (manifests.sealed.contains(key)) return {};
     auto manifest = Seal(rows[i]);
     MORULA_TRY(manifest);
     if (!*manifest) {
       all = false;
+      manifests.absent.insert(key);
     } else {
-      sealed.emplace(key, **std::move(manifest));
+      manifests.sealed.emplace(key, **std::move(manifest));
     }
     return {};
   });
   MORULA_TRY(done);
   return all;
+}
+
+void Takeover::tell_lost(const TopologyShard& row) {
+  if (!told_lost_.insert(row.manifest).second) return;
+  env_.trace.log(Severity::kError, "manifest_lost",
+                 {{"shard", row.prefix.text()}, {"key", row.manifest}});
 }
 
 // Step Seal

@@ -11,6 +11,8 @@
 
 #include <functional>
 #include <map>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "core/log/log_writer.hpp"
@@ -29,8 +31,9 @@ class Takeover {
 
   /// Seals, adopts and publishes the shards of `victim` (those of `part`; null: all), whose log
   /// counts as fenced at `fence`, by one CAS of the topology; repeats on conflicts with backoff.
-  /// Empty when others were faster. Errors: kCorrupt and the store's certain ones. Suspends; throws
-  /// Cancelled.
+  /// Empty when others were faster. A shard whose named manifest was deleted by hand is left out,
+  /// with an error in the trace, once: it can't be had until that is put back. Errors: kCorrupt and
+  /// the store's certain ones. Suspends; throws Cancelled.
   Result<std::vector<AdoptedShard>> run(const IncarnationId& victim, LogSeq fence,
                                         const Part& part = nullptr);
 
@@ -39,11 +42,18 @@ class Takeover {
   Result<std::vector<AdoptedShard>> create_first_topology(uint8_t bits);
 
  private:
-  /// What was sealed does not change again: by key, for the next attempt.
   using SealedManifests = std::map<std::string, Manifest>;
+  /// What is known of them by key, for the next attempt.
+  struct Manifests {
+    SealedManifests sealed;  // what was sealed does not change again
+    /// A key is named in one stretch of versions: a topology that is read later and still names one
+    /// of these has lost it.
+    std::set<std::string> absent;
+  };
 
-  /// Seals them all. False: a manifest is gone, so the topology has moved on.
-  Result<bool> seal_all(const std::vector<TopologyShard>& rows, SealedManifests& sealed);
+  /// Seals them all. False: a manifest is gone; either the topology has moved on, or it is lost.
+  Result<bool> seal_all(const std::vector<TopologyShard>& rows, Manifests& manifests);
+  void tell_lost(const TopologyShard& row);
   Result<std::optional<Manifest>> Seal(const TopologyShard& row);
   Result<std::vector<AdoptedShard>> Adopt(const std::vector<TopologyShard>& rows,
                                           const SealedManifests& sealed,
@@ -54,6 +64,7 @@ class Takeover {
   const RetryConfig retry_;
   LogWriter& log_;
   TopologyChange change_;
+  std::set<std::string> told_lost_;
 };
 
 }  // namespace morula

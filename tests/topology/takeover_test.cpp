@@ -144,6 +144,30 @@ TEST(Takeover, IsPublishedAlsoWhenTheAnswerOfItsSwapIsLost) {
   });
 }
 
+TEST(Takeover, LeavesAShardWhoseManifestWasDeletedAndTakesTheOthers) {
+  sim::TestWorld world;
+  with_owners(world, [&](const Env& env, Owner& a, Owner& b) {
+    const auto first = a.takeover.create_first_topology(1);
+    ASSERT_TRUE(first);
+    const std::string lost = first->front().manifest_key;
+    const std::string content = *world.store().peek(lost);
+    world.store().destroy(lost);
+    const auto fence = fence_log(env, b.id, a.id, LogSeq(0), kWindow, {});
+    const Time began = env.clock.now();
+    const auto adopted = b.takeover.run(a.id, *fence);
+    ASSERT_TRUE(adopted);
+    EXPECT_LT(env.clock.now() - began, Duration(seconds(1)));
+    ASSERT_EQ(adopted->size(), 1u);
+    EXPECT_EQ(adopted->front().prefix, first->back().prefix);
+    EXPECT_EQ(topology(world).shards[0].owner, a.id);
+    EXPECT_EQ(topology(world).shards[1].owner, b.id);
+
+    EXPECT_TRUE(b.takeover.run(a.id, *fence)->empty()) << "nothing is left that can be had";
+    world.store().plant(lost, content);
+    EXPECT_EQ(b.takeover.run(a.id, *fence)->size(), 1u);
+  });
+}
+
 TEST(Trim, KeepsWhatAnyManifestOfTheTopologyNames) {
   sim::TestWorld world;
   with_owners(world, [&](const Env& env, Owner& a, Owner&) {
