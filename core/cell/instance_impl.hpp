@@ -113,7 +113,7 @@ struct Instance::Impl final : ShardHost, CellControl {
   std::unique_ptr<ShardChanges> changes;
   std::unique_ptr<Api> api;
   std::map<IncarnationId, Time> over_since;  // owners that are over, since when it is known
-  uint64_t takeovers = 0;                    // under way
+  std::vector<Prefix> adopting;              // at most this is adopted by the takeover under way
 
   bool alone = false;
   WaitList alone_changed;

@@ -22,16 +22,16 @@ namespace {
 // So many looks long the survivors leave each other their parts; then whoever is there takes all.
 constexpr int kLooksForOthers = 2;
 
-/// Counts what is under way.
-class Counted {
+/// While it lives this instance opens nothing of `prefixes` as given: it is adopting that itself.
+class Adopting {
  public:
-  explicit Counted(uint64_t& count) : count_(count) { ++count_; }
-  ~Counted() { --count_; }
-  Counted(const Counted&) = delete;
-  Counted& operator=(const Counted&) = delete;
+  explicit Adopting(std::vector<Prefix>& prefixes) : prefixes_(prefixes) {}
+  ~Adopting() { prefixes_.clear(); }
+  Adopting(const Adopting&) = delete;
+  Adopting& operator=(const Adopting&) = delete;
 
  private:
-  uint64_t& count_;
+  std::vector<Prefix>& prefixes_;
 };
 
 }  // namespace
@@ -48,6 +48,7 @@ Result<> Instance::Impl::look() {
   }
   shards.learn(std::move((*topology)->content));
   std::erase_if(over_since, [&](const auto& entry) { return !owners.contains(entry.first); });
+  open_named();  // a takeover is slow, and what was given waits for nobody's log but its own
   for (const IncarnationId& owner : owners) {
     auto seen = membership.look_at(owner);
     MORULA_TRY(seen);
@@ -78,7 +79,8 @@ Result<> Instance::Impl::begin_cell(bool had_one) {
     if (!*topology) return no_data;
     return {};  // another was faster; the next look sees it
   }
-  const Counted counted(takeovers);
+  const Adopting first_shards(adopting);
+  adopting.push_back(Prefix{});
   auto first = takeover->create_first_topology(config.first_prefix_bits);
   MORULA_TRY(first);
   return serve(std::move(*first));
@@ -101,16 +103,21 @@ Takeover::Part Instance::Impl::part_of(const IncarnationId& victim, bool all) {
     // it here goes first.
     const bool left = shards.is_here(row.prefix);
     env.trace.sometimes("a shard came back before it was gone", left);
-    if (left || all) return !left;
-    if (known.of != topology.version) {
-      known = {topology.version, share_out(topology, victim, membership.live())};
+    if (left) return false;
+    if (!all) {
+      if (known.of != topology.version) {
+        known = {topology.version, share_out(topology, victim, membership.live())};
+      }
+      if (known.shares.at(row.prefix) != self.name) return false;
     }
-    return known.shares.at(row.prefix) == self.name;
+    adopting.push_back(row.prefix);
+    return true;
   };
 }
 
 Result<> Instance::Impl::take_over(const IncarnationId& owner, LogSeq hint) {
   if (ending.is_set()) return {};  // it gives its own away
+  const Adopting part_of_it(adopting);
   const bool all = takes_all(owner);
   const Takeover::Part part = part_of(owner, all);
   const std::optional<Topology>& known = shards.topology();
@@ -125,7 +132,6 @@ Result<> Instance::Impl::take_over(const IncarnationId& owner, LogSeq hint) {
     fence = fence_log(env, self, owner, hint, config.log.window, config.retry);
     MORULA_TRY(fence);
   }
-  const Counted counted(takeovers);
   auto adopted = [&] {
     const MutexLock window(changes->topology_mutex());
     return takeover->run(owner, *fence, part);
@@ -197,9 +203,11 @@ void Instance::Impl::begin_serving(const std::shared_ptr<Shard>& shard) {
 
 void Instance::Impl::open_named() {
   const std::optional<Topology>& topology = shards.topology();
-  if (!topology || takeovers > 0 || ending.is_set()) return;
+  if (!topology || ending.is_set()) return;
   for (const TopologyShard& row : topology->shards) {
     if (row.owner != self || shards.is_here(row.prefix)) continue;
+    const auto overlaps = [&](Prefix prefix) { return prefix.overlaps(row.prefix); };
+    if (std::ranges::any_of(adopting, overlaps)) continue;
     auto hold = shards.hold({row.prefix});
     if (!hold) continue;
     auto held = std::make_shared<ShardMap::Hold>(std::move(*hold));

@@ -168,5 +168,46 @@ TEST(ShardChanges, SurvivorsShareTheShardsOfADeadMember) {
   });
 }
 
+TEST(ShardChanges, AShardIsServedAtOnceByAnInstanceThatReplaysADeadMembersLog) {
+  Cell cell;
+  cell.with_a([&](const Env& env, sim::Process& a) {
+    cell.start("b", 2);
+    cell.start("c", 3);
+    env.clock.sleep(seconds(15));
+    Records records(env);
+    ASSERT_EQ(change(env, "a", "split", R"({"prefix":"root"})").status, 200);
+    ASSERT_EQ(change(env, "a", "move", R"({"prefix":"1","to":"b"})").status, 200);
+    records.append("a");
+    int given = 0;  // a stream of b's
+    while (!Cell::ask(env, "a", "HEAD", path(given)).headers.contains("Streams-Forwarded-To")) {
+      ASSERT_LT(++given, kStreams);
+    }
+
+    const std::string log = "log/" + cell.topology().shards[0].owner.text() + "/";
+    bool replays = false;
+    cell.world.store().set_fates([&](const sim::StoreRequest& request) {
+      sim::StoreFate fate;
+      const bool slow = request.call == sim::StoreCall::kGet && request.key.starts_with(log);
+      if (slow) fate.to_caller = seconds(4);
+      replays |= slow;
+      return fate;
+    });
+    a.kill();
+    const Time died = env.clock.now();
+    while (!replays && env.clock.now() - died < Duration(seconds(20))) {
+      env.clock.sleep(milliseconds(10));
+    }
+    ASSERT_EQ(shape(cell), "0@c 1@b ") << "b has one already";
+    const Time asked = env.clock.now();
+    ASSERT_EQ(change(env, "b", "move", R"({"prefix":"1","to":"c"})").status, 200);
+    EXPECT_EQ(Cell::ask_until_served(env, "c", "GET", path(given)).status, 200);
+    EXPECT_LT(env.clock.now() - asked, Duration(seconds(1)));
+    EXPECT_FALSE(cell.instance("c")->ready()) << "it has the other one still to replay";
+    cell.world.store().set_fates({});
+    env.clock.sleep(seconds(10));
+    records.check("b");
+  });
+}
+
 }  // namespace
 }  // namespace morula
