@@ -179,6 +179,7 @@ void Instance::Impl::keep_watching() {
 void Instance::Impl::keep_looking() {
   while (true) {
     const Time began = env.clock.now();
+    shards.look_begins();
     if (auto seen = look(); !seen) {
       const Error& error = seen.error();
       env.trace.log(Severity::kWarning, "look_failed", {{"error", error.message}});

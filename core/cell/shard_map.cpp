@@ -130,11 +130,15 @@ std::optional<std::vector<Version>> ShardMap::all_versions() const {
 
 void ShardMap::wait_for_look(Time at) {
   if (!look_asked_) looker_.wait_until(env_.clock, at);
+}
+
+void ShardMap::look_begins() {
+  ++looks_begun_;
   look_asked_ = false;
 }
 
 void ShardMap::looked() {
-  ++looks_;
+  looks_done_ = looks_begun_;
   waiting_.wake_all();
 }
 
@@ -166,8 +170,8 @@ void ShardMap::refresh(Time deadline) {
   looker_.wake_all();
   // A look that was under way may have read what the caller knows to be stale: wait for a whole
   // one.
-  const uint64_t enough = looks_ + 1;
-  while (looks_ < enough && waiting_.wait_until(env_.clock, deadline)) {
+  const uint64_t enough = looks_begun_ + 1;
+  while (looks_done_ < enough && waiting_.wait_until(env_.clock, deadline)) {
   }
 }
 

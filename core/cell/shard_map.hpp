@@ -70,9 +70,10 @@ class ShardMap : public Placement {
   /// Of the topology and of all its manifests; nullopt when others may change some of them.
   std::optional<std::vector<Version>> all_versions() const;
 
-  // The instance's side of `refresh`: wait for the next look, and tell when it is done.
+  // The instance's side of `refresh`: wait for the next look, and tell when it begins and is done.
   /// Suspends until `at` or until somebody asks for a look.
   void wait_for_look(Time at);
+  void look_begins();
   void looked();
 
   // Placement
@@ -105,7 +106,8 @@ class ShardMap : public Placement {
   std::shared_ptr<Here> here_;
   std::vector<Prefix> held_;
   bool look_asked_ = false;
-  uint64_t looks_ = 0;
+  uint64_t looks_begun_ = 0;
+  uint64_t looks_done_ = 0;
   WaitList looker_;
   WaitList waiting_;
   WaitList changed_;

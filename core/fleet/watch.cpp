@@ -42,7 +42,10 @@ Result<MemberWatch::Seen> MemberWatch::look() {
   if (mutated(Mutant::expire_without_cas)) return Seen::kOver;
   auto expired = Expire();
   MORULA_TRY(expired);
-  return *expired ? Seen::kOver : Seen::kLive;
+  if (*expired) return Seen::kOver;
+  // Another fiber may have looked meanwhile.
+  if (!member_) return Seen::kAbsent;
+  return member_->state == MemberState::kLive ? Seen::kLive : Seen::kOver;
 }
 
 Result<MemberWatch::Seen> MemberWatch::look_at_listed(const Etag& listed) {

@@ -28,7 +28,7 @@ class MemberWatch {
     kOver,    // expired or stopped: its incarnation answers nothing any more
   };
   /// Reads the document once; expires it if it may. After an answer other than kAbsent, `member()`
-  /// is what was last seen. Suspends.
+  /// is what was last seen. Several fibers may look at once. Suspends.
   Result<Seen> look();
   /// The same for a document that a listing has just shown with this etag (empty: not told): one
   /// that was over and is unchanged is not read again.

@@ -156,6 +156,27 @@ TEST(Lease, IsKeptThoughTheStorePutsARenewalOffForLongerThanItHolds) {
   });
 }
 
+TEST(MemberWatch, WhoFailedToExpireADocumentThatIsGoneSeesNone) {
+  sim::TestWorld world;
+  with_lease(world, [&](const Env& env, Lease&) {
+    MemberWatch watch = watch_a(env);
+    ASSERT_EQ(watch.look().value(), MemberWatch::Seen::kLive);
+    env.clock.sleep(seconds(11));
+    world.store().set_fates([](const sim::StoreRequest& request) {
+      return request.call == sim::StoreCall::kPut ? sim::landing_after(seconds(1))
+                                                  : sim::StoreFate{};
+    });
+    with_scope(env.domain, [&](Scope& scope) {
+      scope.spawn("expire", [&] { EXPECT_EQ(watch.look().value(), MemberWatch::Seen::kAbsent); });
+      env.clock.sleep(milliseconds(100));
+      world.store().destroy("members/a.json");
+      EXPECT_EQ(watch.look().value(), MemberWatch::Seen::kAbsent);
+      scope.join();
+    });
+    EXPECT_FALSE(watch.member());
+  });
+}
+
 TEST(Lease, IsLostForGoodOnceExpired) {
   sim::TestWorld world;
   auto& b = neighbour(world);
