@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cerrno>
+#include <utility>
 
 #include "core/base/check.hpp"
 #include "core/base/units.hpp"
@@ -92,7 +93,9 @@ void HttpConnection::read_some() {
       return close();
     }
   }
-  if (reads_requests() && !takes_no_more()) watch_->await_readable();
+  if (!reads_requests()) return;
+  if (!takes_no_more()) return watch_->await_readable();
+  if (!left_unread_since_) left_unread_since_ = server_.loop_.looked_at();
 }
 
 void HttpConnection::take(std::string_view bytes) {
@@ -248,9 +251,11 @@ void HttpConnection::watch_for_leaving() {
 
 void HttpConnection::resume_reading() {
   if (!reads_requests() || takes_no_more()) return;
-  if (parser_ && !unparsed_.empty()) {  // it was us who were late
-    body_begun_ = server_.loop_.looked_at();
-    set_read_deadline(head_seen_ ? server_.config_.body_timeout : server_.config_.head_timeout);
+  const auto since = std::exchange(left_unread_since_, std::nullopt);
+  if (since && parser_ && read_deadline_ != kNever) {  // it was us who were late
+    const Duration late = server_.loop_.looked_at() - *since;
+    body_begun_ += late;
+    read_deadline_ += late;
   }
   if (!unparsed_.empty()) {
     const size_t parsed = parse(unparsed_);

@@ -3,6 +3,7 @@
 
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -113,6 +114,7 @@ class HttpConnection final : private FdEvents {
   MemoryReservation own_memory_;
   MemoryReservation body_memory_;  // of the request that is arriving
   Time body_begun_{};
+  std::optional<Time> left_unread_since_;  // there was more, which we didn't take
   bool head_seen_ = false;
   std::vector<std::shared_ptr<HttpExchange>> line_;
   std::list<OutgoingPiece> outgoing_;  // what the client was too slow for, and large bodies

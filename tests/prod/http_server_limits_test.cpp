@@ -50,6 +50,27 @@ TEST(HttpServerLimits, ClientThatWaitsForASlowHandlerIsNotLetGo) {
   });
 }
 
+TEST(HttpServerLimits, ABodyThatWeWereLateToReadHasItsTime) {
+  HttpBench bench;
+  bench.config.body_timeout = milliseconds(1000);
+  const auto handler = [](const HttpRequest& request) {
+    HttpResponse response;
+    response.body.assign(request.method == "GET" ? 20'000'000 : 1, 'x');
+    return response;
+  };
+  bench.run(handler, [](uint16_t port) {
+    RawClient client(port);
+    client.send(get("/a") + "POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nha");
+    std::this_thread::sleep_for(milliseconds(200));
+    client.send("l");  // it is not read before the answer has gone
+    std::this_thread::sleep_for(milliseconds(1300));
+    EXPECT_EQ(body_of(client.response()).size(), 20'000'000u);
+    std::this_thread::sleep_for(milliseconds(400));
+    client.send("f");
+    EXPECT_EQ(status_of(client.response()), "200");
+  });
+}
+
 TEST(HttpServerLimits, ClientThatDoesNotReadIsLetGo) {
   HttpBench bench;
   bench.config.write_timeout = milliseconds(300);
