@@ -23,7 +23,8 @@ constexpr int kUsageError = 2;
 
 constexpr const char* kServeFooter = R"(
 Each option can also be set in the environment (MORULA_LEASE=20s) and in the file
-that --config names (lease = 20s); a flag wins over both.
+that --config names (lease = 20s); a flag wins over the environment, and that over
+the file. GET /metrics, /healthz and /readyz are for whoever watches the process.
 
   morula serve --store file:/srv/cell
   curl -X PUT  http://127.0.0.1:4437/v1/stream/hello -H 'Content-Type: text/plain'
@@ -41,8 +42,11 @@ A second instance on the same store is a standby that takes over:
   morula serve --store file:/srv/cell --listen 127.0.0.1:4438
 
 SIGTERM stops gracefully: requests under way are answered, the log is closed, and
-another instance takes over at once. A second one exits immediately; nothing that
-was acknowledged is lost either way.)";
+another instance takes over at once. A second signal ends the process at once;
+nothing that was acknowledged is lost either way.
+
+Exit codes: 0 stopped; 1 it could not start or go on, with the reason on stderr; 2 an
+option that can't be read; 128 + signal after a second signal.)";
 
 constexpr const char* kFsckFooter = R"(
 Reads every object and checks its checksums; checks that everything that topology,

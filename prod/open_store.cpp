@@ -28,7 +28,7 @@ Result<std::string> parse_store_directory(std::string_view location) {
   }
   return fail(ErrorCode::kInvalid,
               fmt::format("--store \"{}\": write file:DIR, a directory on a local disk, such as "
-                          "file:./morula-data, or s3://BUCKET/PREFIX",
+                          "file:./data, or s3://BUCKET/PREFIX",
                           location));
 }
 

@@ -16,7 +16,7 @@ namespace morula {
 
 /// Everything that tells where a cell lies and how to get there; a part of each command's options.
 struct StoreOptions {
-  std::string location = "file:./morula-data";  // --store
+  std::string location = "file:./data";  // --store
   S3Options s3;                                 // with s3://bucket/prefix
 };
 

@@ -220,7 +220,8 @@ void add_sweep(CLI::App& app, SweepArguments& arguments) {
   command->add_option("--junit", options.junit_file, "Write failures here as JUnit XML");
   command->add_option("--jsonl", options.jsonl_file, "Write one line of JSON per seed here");
   command->add_option("--failures", options.failures_max, "Stop after so many failures")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
   command->add_flag("--require-pairs", options.require_pairs,
                     "Fail if a fault has not met a step that 2,000 seeds of the default scenario "
                     "have to reach (* in the table)");

@@ -100,7 +100,8 @@ void add_matrix(CLI::App& app, MatrixArguments& arguments) {
   command->add_option("--mutant", arguments.mutant, "Break this rule on purpose");
   command->add_option("--seed", options.seed, "Of latencies and clients")->capture_default_str();
   command->add_option("--failures", options.failures_max, "Stop after so many failures")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
   command->add_option("--trace", arguments.trace_file,
                       "With --case: write what happens to this file (-: here)");
 }

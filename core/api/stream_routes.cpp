@@ -129,7 +129,30 @@ std::optional<ProducerClaim> read_producer(HeaderReader& headers, const StreamLi
   return std::nullopt;
 }
 
+bool is_true(std::string_view text) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  return std::ranges::equal(text, std::string_view("true"), {}, lower);
+}
+
+/// What a client asks for in a header and this version does not do must not be left out without a
+/// word: the stream would be another one than the client believes.
+std::optional<HttpResponse> refuse_unsupported(const HttpRequest& request) {
+  const auto closed = request.headers.find("Stream-Closed");
+  if (closed && is_true(*closed)) {
+    return error_response(501, "close_unsupported",
+                          "this version does not close streams: leave Stream-Closed out");
+  }
+  for (const std::string_view name : {"Stream-Forked-From", "Stream-Fork-Offset"}) {
+    if (!request.headers.find(name)) continue;
+    return error_response(501, "fork_unsupported",
+                          "this version does not fork streams: leave Stream-Forked-From and "
+                          "Stream-Fork-Offset out");
+  }
+  return std::nullopt;
+}
+
 StreamResponse create(Streams& streams, const StreamTarget& target, const HttpRequest& request) {
+  if (auto refused = refuse_unsupported(request)) return {std::move(*refused)};
   HeaderReader headers(request.headers);
   CreateRequest wish;
   wish.stream = target.hash;
@@ -156,6 +179,7 @@ StreamResponse create(Streams& streams, const StreamTarget& target, const HttpRe
 
 StreamResponse append(const StreamLimits& limits, Streams& streams, const StreamTarget& target,
                       const HttpRequest& request) {
+  if (auto refused = refuse_unsupported(request)) return {std::move(*refused)};
   HeaderReader headers(request.headers);
   AppendRequest wish;
   wish.stream = target.hash;

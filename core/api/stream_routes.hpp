@@ -32,6 +32,8 @@
 //  500     damaged                  rows of the stream are damaged or missing in the bucket
 //  500     stream_id_collision      two paths have one StreamId
 //  501     live_unsupported         live=long-poll and live=sse
+//  501     close_unsupported        Stream-Closed: true, of a PUT or POST; nothing was done
+//  501     fork_unsupported         Stream-Forked-From or Stream-Fork-Offset; nothing was done
 //  503     moving                   nobody serves it right now; nothing was done
 //  503     outcome_unknown          a change may have been carried out, or may still be
 //  503     append_memory_busy, read_memory_busy   a bound was reached; nothing was done

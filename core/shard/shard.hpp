@@ -60,7 +60,7 @@ class Shard {
   /// Asks for one if a bound is reached. False: none is.
   bool flush_if_due();
 
-  // A change of the shard's row in the topology (core/topology/shard_changes.hpp).
+  // A change of the shard's row in the topology (core/cell/shard_changes.hpp).
 
   /// Held while one is open: flush and compaction wait (OWNERSHIP R5).
   Mutex& manifest_mutex() { return manifest_mutex_; }

@@ -169,6 +169,7 @@ Result<Job> Job::decode(std::string_view line) {
 std::string Job::command() const {
   std::string command = "morula-sim run --scenario " + scenario + " --seed " + std::to_string(seed);
   if (mutant != Mutant::none) command.append(" --mutant ").append(mutant_name(mutant));
+  if (twice) command += " --twice";
   return command;
 }
 

@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <vector>
 
 #include "sim/sweep/job.hpp"
 #include "sim/sweep/progress.hpp"
@@ -39,6 +40,8 @@ class Hunt {
   const std::string& scenario() const { return scenario_; }
   uint64_t seeds() const { return seeds_; }
   const std::optional<JobResult>& example() const { return example_; }
+  /// Seeds that failed without the mutant, too.
+  const std::vector<JobResult>& broken() const { return broken_; }
 
  private:
   struct Try {
@@ -63,6 +66,7 @@ class Hunt {
   std::deque<JobResult> suspects_;               // failed with the mutant, to be run without
   std::map<uint64_t, JobResult> under_control_;  // by seed: being run without
   std::optional<JobResult> example_;
+  std::vector<JobResult> broken_;
 };
 
 std::optional<Job> Hunt::next() {
@@ -100,7 +104,11 @@ void Hunt::take(const JobResult& result) {
     return;
   }
   auto suspect = under_control_.find(result.job.seed);
-  if (!result.failed()) catch_by(suspect->second);
+  if (result.failed()) {
+    broken_.push_back(result);
+  } else {
+    catch_by(suspect->second);
+  }
   under_control_.erase(suspect);
 }
 
@@ -161,6 +169,11 @@ class Table {
       std::printf("  %s\n  %s\n", hunt.example()->detail.c_str(),
                   hunt.example()->job.command().c_str());
     }
+    for (const JobResult& broken : hunt.broken()) {
+      std::printf("FAILED  seed %llu of %s without a mutant, rule %s\n  %s\n  run again: %s\n",
+                  static_cast<unsigned long long>(broken.job.seed), broken.job.scenario.c_str(),
+                  broken.rule.c_str(), broken.detail.c_str(), broken.job.command().c_str());
+    }
     std::fflush(stdout);
   }
 };
@@ -175,6 +188,7 @@ int run_mutants(const MutantOptions& options) {
   uint64_t seeds = 0;
   size_t done = 0;
   size_t survived = 0;
+  size_t broken = 0;
   for (Mutant mutant : options.mutants) {
     std::string scenario =
         options.scenario.empty() ? std::string(hunting_scenario(mutant)) : options.scenario;
@@ -190,11 +204,13 @@ int run_mutants(const MutantOptions& options) {
     Table::print(hunt, options.examples);
     seeds += hunt.seeds();
     if (!hunt.median()) ++survived;
+    broken += hunt.broken().size();
     ++done;
   }
   std::printf("\n%zu of %zu mutants caught, %llu seeds, %.0f s\n", done - survived, done,
               static_cast<unsigned long long>(seeds), progress.seconds());
-  return survived == 0 ? 0 : 1;
+  if (broken > 0) std::printf("%zu seeds failed without a mutant\n", broken);
+  return survived + broken == 0 ? 0 : 1;
 }
 
 }  // namespace morula::sim

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "sim/sweep/progress.hpp"
 #include "sim/sweep/summary.hpp"
@@ -36,6 +37,14 @@ std::string xml(std::string_view text) {
   return out;
 }
 
+/// False, with a message: not all that was written is there.
+bool close_written(std::FILE* file, const std::string& name) {
+  const bool sound = std::ferror(file) == 0;
+  if (std::fclose(file) == 0 && sound) return true;
+  std::fprintf(stderr, "morula-sim: %s could not be written\n", name.c_str());
+  return false;
+}
+
 class Sweep {
  public:
   explicit Sweep(const SweepOptions& options)
@@ -49,6 +58,7 @@ class Sweep {
   std::optional<Job> next();
   void take(const JobResult& result);
   void print_failure(const JobResult& result);
+  bool close_jsonl();
   bool write_junit() const;
   bool has_required() const;
 
@@ -126,9 +136,17 @@ int Sweep::run() {
     std::printf("stopped after %zu failures\n", failed_.size());
   }
   summary_.print(stdout, progress_.seconds());
-  if (jsonl_ != nullptr) std::fclose(jsonl_);
+  if (!close_jsonl()) return 2;
   if (!write_junit()) return 2;
+  if (summary_.seeds() == 0 && options_.time.count() == 0) {
+    std::fprintf(stderr, "morula-sim: there is no seed in this range, or in this share of it\n");
+    return 2;
+  }
   return has_required() && failed_.empty() ? 0 : 1;
+}
+
+bool Sweep::close_jsonl() {
+  return jsonl_ == nullptr || close_written(std::exchange(jsonl_, nullptr), options_.jsonl_file);
 }
 
 bool Sweep::has_required() const {
@@ -160,8 +178,7 @@ bool Sweep::write_junit() const {
                  xml(result.job.command()).c_str());
   }
   std::fprintf(out, "</testsuite>\n");
-  std::fclose(out);
-  return true;
+  return close_written(out, options_.junit_file);
 }
 
 }  // namespace

@@ -74,6 +74,25 @@ TEST_F(SweepTest, AFileThatCannotBeWrittenIsUsage) {
   EXPECT_EQ(run_sweep(options_), 2);
 }
 
+TEST_F(SweepTest, AFullDiskIsNoSuccess) {
+  options_.last = 1;
+  options_.jsonl_file = "/dev/full";
+  EXPECT_EQ(run_sweep(options_), 2);
+  options_.jsonl_file.clear();
+  options_.junit_file = "/dev/full";
+  EXPECT_EQ(run_sweep(options_), 2);
+}
+
+TEST_F(SweepTest, ARangeWithoutSeedsIsUsage) {
+  options_.first = options_.last = 5;
+  EXPECT_EQ(run_sweep(options_), 2);
+}
+
+TEST(Job, TheCommandRunsAgainWhatRanTwice) {
+  EXPECT_TRUE(Job{.twice = true}.command().ends_with(" --twice"));
+  EXPECT_FALSE(Job{}.command().ends_with(" --twice"));
+}
+
 TEST_F(SweepTest, JUnitCountsTheSeeds) {
   options_.last = 2;
   options_.junit_file = folder_ + "/junit.xml";
