@@ -68,7 +68,8 @@ array. Instances may go on serving: appends that are being acknowledged may be t
   morula cat --store file:/srv/cell --offset 0000000000000001_0000000000000011 hello
 
 Exit codes: 0 printed up to the tail; 1 damage, after what is sound before it; 2 wrong usage,
-or the store could not be read or the output not be written; 3 no such stream (never created, deleted, expired) or offset.)";
+or the store could not be read or the output not be written; 3 no such stream (never
+created, deleted, expired) or offset.)";
 
 constexpr const char* kCellFooter = R"(
 Any instance of the cell can be asked; it sees to it that the owner of the shard does it.
