@@ -17,7 +17,7 @@ namespace morula {
 /// Everything that tells where a cell lies and how to get there; a part of each command's options.
 struct StoreOptions {
   std::string location = "file:./data";  // --store
-  S3Options s3;                                 // with s3://bucket/prefix
+  S3Options s3;                          // with s3://bucket/prefix
 };
 
 enum class StoreAccess : uint8_t {

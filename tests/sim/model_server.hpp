@@ -85,6 +85,7 @@ class ModelServer {
   static HttpResponse refuse(int status, const std::string& code) {
     HttpResponse response;
     response.status = status;
+    response.headers.add("Streams-Error", code);
     response.body = R"({"error":{"code":")" + code + R"("}})";
     return response;
   }
