@@ -89,7 +89,7 @@ Findings every_source_is_built(const SourceTree& tree, const std::string& compil
   Findings findings;
   for (const SourceFile& file : tree.files) {
     if (!file.is_cpp() || file.is_header()) continue;
-    if (file.path.starts_with("tests/fuzz/")) continue;  // in a build of their own, with clang
+    if (file.path.starts_with("tests/fuzz/")) continue;    // in a build of their own, with clang
     if (file.path == "bench/rocksdb_bench.cpp") continue;  // where librocksdb-dev is installed
     if (compile_commands.find("/" + file.path + "\"") == std::string::npos) {
       findings.push_back({file.path, 0, "dead-file", "is not built"});
