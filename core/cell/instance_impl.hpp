@@ -64,7 +64,6 @@ struct Instance::Impl final : ShardHost, CellControl {
 
   // instance_shards.cpp
   Result<> look();
-  Result<> look_after(const IncarnationId& owner);
   Result<> begin_cell(bool had_one);
   Result<> take_over(const IncarnationId& owner, LogSeq hint);
   bool takes_all(const IncarnationId& victim);

@@ -50,28 +50,18 @@ Result<> Instance::Impl::look() {
   std::erase_if(over_since, [&](const auto& entry) { return !owners.contains(entry.first); });
   open_named();  // a takeover is slow, and what was given waits for nobody's log but its own
   for (const IncarnationId& owner : owners) {
-    auto done = look_after(owner);
-    if (done) continue;
-    if (ending.is_set() || done.error().code != ErrorCode::kCorrupt) return done;
-    // Damage of one owner's objects: what the others have is sound, and somebody has to have it.
-    env.trace.log(Severity::kError, "owner_damaged",
-                  {{"owner", owner.text()}, {"error", done.error().message}});
+    auto seen = membership.look_at(owner);
+    MORULA_TRY(seen);
+    if (!*seen) {
+      env.trace.log(Severity::kWarning, "owner_without_document", {{"owner", owner.text()}});
+    } else if (!(*seen)->over) {
+      shards.learn_address(owner, (*seen)->address);
+    } else {
+      MORULA_TRY(take_over(owner, (*seen)->acknowledged_hint));
+    }
   }
   open_named();
   receiver->forget_old();
-  return {};
-}
-
-/// Learns where the owner answers, or takes its shards when it is over.
-Result<> Instance::Impl::look_after(const IncarnationId& owner) {
-  auto seen = membership.look_at(owner);
-  MORULA_TRY(seen);
-  if (!*seen) {
-    env.trace.log(Severity::kWarning, "owner_without_document", {{"owner", owner.text()}});
-    return {};
-  }
-  if ((*seen)->over) return take_over(owner, (*seen)->acknowledged_hint);
-  shards.learn_address(owner, (*seen)->address);
   return {};
 }
 

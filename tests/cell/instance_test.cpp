@@ -143,24 +143,6 @@ TEST(Instance, EndsWhenTheTopologyIsDeletedUnderIt) {
   });
 }
 
-TEST(Instance, LivesOnWhileAnotherOwnersDocumentIsDamaged) {
-  Cell cell;
-  cell.with_a([&](const Env& env, sim::Process& a) {
-    cell.start("b", 2);
-    env.clock.sleep(seconds(5));
-    ASSERT_EQ(Cell::create(env, "a").status, 201);
-    a.kill();
-    const std::string sound = *cell.world.store().peek("members/a.json");
-    cell.world.store().plant("members/a.json", "{");
-    env.clock.sleep(seconds(30));
-    EXPECT_EQ(cell.ended("b"), "");
-    cell.world.store().plant("members/a.json", sound);
-    env.clock.sleep(seconds(30));  // its lease
-    EXPECT_EQ(Cell::ask_until_served(env, "b", "HEAD", kOne).status, 200);
-    EXPECT_EQ(cell.topology().shards[0].owner.name, "b");
-  });
-}
-
 // b asks before there is a topology, and hears so after an operator's question has shown it one.
 TEST(Instance, ALateAnswerThatThereIsNoTopologyIsNoDeletion) {
   Cell cell;
