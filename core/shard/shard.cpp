@@ -304,7 +304,8 @@ bool Shard::flush_due() const {
   const LogSeq from = adopted_.from.seq();
   return flush_requested_ || unflushed_bytes() >= config_.unflushed_bytes_max ||
          (acknowledged > from && acknowledged - from >= config_.held_log_objects_max) ||
-         log_.appended_bytes() - held_from_ >= config_.held_log_bytes_max;
+         log_.appended_bytes() - held_from_ >=
+             std::max(config_.held_log_bytes_max, config_.unflushed_bytes_max);
 }
 
 void Shard::rebuild_readers() {

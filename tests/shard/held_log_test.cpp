@@ -72,6 +72,7 @@ TEST(HeldLog, NorDoesItHoldManyBytes) {
   with_owners([](const Env& env, Scope& scope, std::list<OwnerOfMany>& owners) {
     ShardConfig config;
     config.held_log_bytes_max = 100 * kKiB;
+    config.unflushed_bytes_max = 100 * kKiB;
     OwnerOfMany& a = owners.emplace_back(env, "a", scope, config);
     a.begin(1);
     LogSeq last;
